@@ -439,13 +439,18 @@ async fn a_model_of_a_service_that_costs_gets_a_cap() {
         (
             prices,
             &[""],
-            "\nDAILY_USD=0.32\n",
-            "✓ At most $0.32 a day (DAILY_USD), $9.92 in a month of 31 days.",
+            "\nMONTHLY_USD=10.00\nDAILY_USD=1.00\n",
+            "✓ At most $10.00 a month (MONTHLY_USD) and $1.00 of them a day (DAILY_USD).",
         ),
-        (prices, &["ten", "0.1", "31"], "\nDAILY_USD=1.00\n", "✗ That is less than a cent a day."),
+        (prices, &["ten", "0.05", "31"], "\nDAILY_USD=3.10\n", "✗ That is less than a cent a day."),
         (prices, &["0"], "", "! No cap."),
-        ("", &[""], "\nDAILY_TOKENS=500000\n", "does not know what openai:offline costs"),
-        ("", &["a few", "2_000_000"], "\nDAILY_TOKENS=2000000\n", "✗ Type a whole number of tokens"),
+        (
+            "",
+            &[""],
+            "\nMONTHLY_TOKENS=5000000\nDAILY_TOKENS=500000\n",
+            "does not know what openai:offline costs",
+        ),
+        ("", &["a few", "2_000_000"], "\nDAILY_TOKENS=200000\n", "✗ Type a whole number of tokens"),
         ("", &["0"], "", "! No cap."),
     ];
     for (prices, answers, written, told) in cases {

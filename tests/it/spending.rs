@@ -15,7 +15,7 @@ use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, World, listener};
 
 const EVE: i64 = 13;
-const REFUSED: &str = "⚠️ I am over today's budget; it resets at 00:00 (";
+const REFUSED: &str = "⚠️ I am over my budget; it resets at 00:00 (";
 
 fn bound(request: &ModelRequest) -> u64 {
     request.body["max_output_tokens"].as_u64().unwrap_or_else(|| panic!("no bound: {}", request.body))

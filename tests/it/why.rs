@@ -198,7 +198,7 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
     world.script.push(ModelReply::text("Hello.").usage(29_800, 150));
     world.told(BOB, BOB, "hi").await;
     let asked = world.say(BOB, BOB, "and now?").message_id;
-    says(&world, BOB, "I am over today's budget").await;
+    says(&world, BOB, "I am over my budget").await;
     let told = why(&world, BOB, BOB, asked).await;
     assert!(told.contains("It has no answer: today's budget is used up until 00:00"), "{told}");
     bot.ends_well().await;

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use figaro_base::ids::{RunId, UserId};
@@ -151,6 +152,8 @@ pub enum TurnEnding {
         reason: String,
         /// Request parameter that no model supports, if it caused the error.
         param: Option<&'static str>,
+        /// End of the used-up limit on spending, if it caused the error.
+        until: Option<DateTime<Utc>>,
     },
 }
 

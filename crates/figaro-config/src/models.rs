@@ -69,6 +69,8 @@ pub struct ModelSettings {
     pub default: ModelChoice,
     /// Models to ask in order when the default one does not answer.
     pub fallback: Vec<ModelChoice>,
+    /// Model that answers in place of any other while a limit on spending is nearly used up.
+    pub over_budget: Option<ModelChoice>,
     /// Proxies to all providers and to the web search.
     pub proxies: Proxies,
     /// Timeout of a stream that sends nothing.
@@ -82,15 +84,18 @@ pub struct ModelSettings {
 impl ModelSettings {
     pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let named = read_first(reader);
-        let fallback = read_fallback(reader);
+        let fallback = read_choices(reader, "LLM_FALLBACK");
+        let over_budget = read_choices(reader, "MODEL_OVER_BUDGET").into_iter().next();
         // If the provider's name is misspelt, nothing is reported missing, not even for the default provider.
-        let is_wanted =
-            |name: &str| named == Some(name) || fallback.iter().any(|choice| choice.provider == name);
+        let is_wanted = |name: &str| {
+            named == Some(name) || fallback.iter().chain(&over_budget).any(|choice| choice.provider == name)
+        };
         let first = named.or(reader.providers().first().map(|spec| spec.name)).unwrap_or_default();
         let specs = reader.providers().iter();
         // A fallback names its model, so its provider needs no default one.
         let model_of = |name: &str| {
-            let choice = fallback.iter().find(|choice| choice.provider == name && name != first);
+            let choice =
+                fallback.iter().chain(&over_budget).find(|choice| choice.provider == name && name != first);
             choice.map(|choice| choice.model.as_str())
         };
         let providers: Vec<ProviderSettings> = specs
@@ -102,6 +107,7 @@ impl ModelSettings {
             providers,
             default: ModelChoice { provider: first, model: model.unwrap_or_default() },
             fallback,
+            over_budget,
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: read_idle_timeout(reader),
             slots: read_slots(reader),
@@ -123,6 +129,7 @@ impl ModelSettings {
             providers: vec![read_service(&mut reader, spec)],
             default: ModelChoice { provider: spec.name, model: String::new() },
             fallback: Vec::new(),
+            over_budget: None,
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: read_idle_timeout(&mut reader),
             slots: read_slots(&mut reader),
@@ -294,8 +301,8 @@ fn read_times(reader: &mut VariableReader<'_>, spec: &ProviderSpec) -> BTreeMap<
 }
 
 /// Parses `openai:gpt-4.1-mini, ollama:qwen3:8b`, in order.
-fn read_fallback(reader: &mut VariableReader<'_>) -> Vec<ModelChoice> {
-    let text = reader.text("LLM_FALLBACK");
+fn read_choices(reader: &mut VariableReader<'_>, variable: &'static str) -> Vec<ModelChoice> {
+    let text = reader.text(variable);
     let specs = reader.providers();
     let known = |name: &str| specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
     let mut choices = Vec::new();
@@ -304,7 +311,7 @@ fn read_fallback(reader: &mut VariableReader<'_>) -> Vec<ModelChoice> {
         match parts.and_then(|(provider, model)| Some((known(provider)?.name, model))) {
             Some((provider, model)) => choices.push(ModelChoice { provider, model: model.to_owned() }),
             None => reader.fault_of_word(
-                "LLM_FALLBACK",
+                variable,
                 number,
                 word,
                 "is not of the form provider:model, such as openai:gpt-4.1-mini",

@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 10] = [
             "PRIVATE_PAGES",
         ],
     ),
-    ("Cost", &["DAILY_", "BACKGROUND_SHARE", "LLM_PRICES"]),
+    ("Cost", &["DAILY_", "MONTHLY_", "MODEL_OVER_BUDGET", "BACKGROUND_SHARE", "LLM_PRICES"]),
     ("History and memory", &["HISTORY_", "SUMMARY_", "SESSION_", "MEMORY_", "EMBEDDER"]),
     ("Tasks and time", &["TASKS_", "DEFAULT_TIMEZONE"]),
     ("Storage", &["STORE_URL", "KEEP_DAYS", "AUDIT_DAYS", "ERASE_AFTER"]),

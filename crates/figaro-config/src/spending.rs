@@ -1,16 +1,20 @@
-//! Daily spending limits, and prices of models that override the built-in list.
+//! Spending limits of the whole bot, and prices of models that override the built-in list.
 
 use super::of_model::OfModel;
 use super::reader::VariableReader;
 
-/// Daily limits and the owner's prices.
+/// Limits of the whole bot, and the owner's prices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpendingSettings {
     /// Maximum number of tokens per day; `None` for no limit.
     pub daily_tokens: Option<u64>,
     /// Maximum cost per day in nano-dollars; `None` for no limit.
     pub daily_nano_usd: Option<u64>,
-    /// Share of both limits for background work, in percent.
+    /// Maximum number of tokens per calendar month; `None` for no limit.
+    pub monthly_tokens: Option<u64>,
+    /// Maximum cost per calendar month in nano-dollars; `None` for no limit.
+    pub monthly_nano_usd: Option<u64>,
+    /// Share of the bot's limits for background work, in percent.
     pub background_percent: u64,
     /// Prices of models that override the built-in list.
     pub prices: Vec<OfModel<TokenPrice>>,
@@ -29,32 +33,33 @@ pub struct TokenPrice {
 
 impl SpendingSettings {
     pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
-        let daily_tokens = reader.get("DAILY_TOKENS").and_then(|text| {
-            let tokens = text.replace('_', "").parse().ok().filter(|tokens: &u64| *tokens > 0);
-            if tokens.is_none() {
-                reader.fault(
-                    "DAILY_TOKENS",
-                    "is not a whole number from 1 on, such as 500000; leave it out for no bound",
-                );
-            }
-            tokens
-        });
-        let daily_nano_usd = reader.get("DAILY_USD").and_then(|text| {
-            let money = nano(&text).filter(|money| *money > 0);
-            if money.is_none() {
-                reader.fault(
-                    "DAILY_USD",
-                    "is not an amount of US dollars above 0, such as 2.50; leave it out for no bound",
-                );
-            }
-            money
-        });
+        let [daily_tokens, monthly_tokens] =
+            ["DAILY_TOKENS", "MONTHLY_TOKENS"].map(|name| tokens(reader, name));
+        let [daily_nano_usd, monthly_nano_usd] = ["DAILY_USD", "MONTHLY_USD"].map(|name| money(reader, name));
         let background_percent = reader.number("BACKGROUND_SHARE", 0..=100);
         let advice = "is not of the form provider:model=sent/cached/written in US dollars for a million tokens, such as \
                       openai:gpt-4.1-mini=0.40/0.10/1.60";
         let prices = OfModel::read(reader, "LLM_PRICES", advice, read_price);
-        Self { daily_tokens, daily_nano_usd, background_percent, prices }
+        Self { daily_tokens, daily_nano_usd, monthly_tokens, monthly_nano_usd, background_percent, prices }
     }
+}
+
+fn tokens(reader: &mut VariableReader<'_>, name: &'static str) -> Option<u64> {
+    let text = reader.get(name)?;
+    let tokens = text.replace('_', "").parse().ok().filter(|tokens: &u64| *tokens > 0);
+    if tokens.is_none() {
+        reader.fault(name, "is not a whole number from 1 on, such as 500000; leave it out for no bound");
+    }
+    tokens
+}
+
+fn money(reader: &mut VariableReader<'_>, name: &'static str) -> Option<u64> {
+    let text = reader.get(name)?;
+    let money = nano(&text).filter(|money| *money > 0);
+    if money.is_none() {
+        reader.fault(name, "is not an amount of US dollars above 0, such as 2.50; leave it out for no bound");
+    }
+    money
 }
 
 /// Parses `0.40/0.10/1.60` in US dollars per million tokens: sent, cached, written; or just sent and written.
@@ -103,6 +108,8 @@ mod tests {
         let read = read(&[
             ("DAILY_TOKENS", "500_000"),
             ("DAILY_USD", "2.5"),
+            ("MONTHLY_TOKENS", "9000000"),
+            ("MONTHLY_USD", "15"),
             (
                 "LLM_PRICES",
                 "openai:gpt-4.1-mini=0.40/0.10/1.6, ollama:qwen3:8b=0/0.0005, compatible:my/*=1/3",
@@ -110,6 +117,7 @@ mod tests {
         ])
         .unwrap();
         assert_eq!((read.daily_tokens, read.daily_nano_usd), (Some(500_000), Some(2_500_000_000)));
+        assert_eq!((read.monthly_tokens, read.monthly_nano_usd), (Some(9_000_000), Some(15_000_000_000)));
         let price = |name: &str, is_prefix, input, cached, output| OfModel {
             name: name.into(),
             is_prefix,
@@ -133,6 +141,8 @@ mod tests {
             ("DAILY_USD", "0"),
             ("DAILY_USD", "$5"),
             ("DAILY_USD", "1e3"),
+            ("MONTHLY_TOKENS", "0"),
+            ("MONTHLY_USD", "ten"),
             ("BACKGROUND_SHARE", "101"),
             ("BACKGROUND_SHARE", "10%"),
             ("LLM_PRICES", "gpt-4.1=1/2"),

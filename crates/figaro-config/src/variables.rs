@@ -176,9 +176,24 @@ const LAST: &[Variable] = &[
         "Maximum US dollars of the whole bot in a day, such as 2.50. If this is the only limit, the bot does not use models with an unknown price. No limit if empty.",
     ),
     variable(
+        "MONTHLY_TOKENS",
+        "",
+        "Maximum tokens of the whole bot in a calendar month, such as 10_000_000. No limit if empty. Limits of people, chats, tasks and agents are set in a chat by /budget.",
+    ),
+    variable(
+        "MONTHLY_USD",
+        "",
+        "Maximum US dollars of the whole bot in a calendar month, such as 15. If only money is limited, the bot does not use models with an unknown price. No limit if empty.",
+    ),
+    variable(
+        "MODEL_OVER_BUDGET",
+        "",
+        "Model, as provider:model, that answers in place of any other while three quarters or more of a limit are used up, such as openai:gpt-6-luna. Empty for none.",
+    ),
+    variable(
         "BACKGROUND_SHARE",
         "10",
-        "Percent of DAILY_TOKENS and DAILY_USD for background work, such as summaries and names of conversations (0 to 100).",
+        "Percent of the bot's daily and monthly limits for background work, such as summaries and names of conversations (0 to 100).",
     ),
     variable(
         "LLM_PRICES",
@@ -259,7 +274,7 @@ const LAST: &[Variable] = &[
     variable(
         "JWT_TOKENS",
         "",
-        "Most model tokens a day (UTC) of each `sub` of these tokens, counted since the start of the bot. No limit if empty.",
+        "Most model tokens a day of each `sub` of these tokens. The day begins at midnight of DEFAULT_TIMEZONE. No limit if empty.",
     ),
     secret(
         "WEBHOOK_URL",

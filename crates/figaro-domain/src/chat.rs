@@ -111,6 +111,9 @@ pub struct ChatConfig {
     /// `true` if the bot reacts to a question in a group while it works on it.
     #[serde(skip_serializing_if = "is_default")]
     pub eyes: bool,
+    /// `true` if the cost of an answer stands under it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cost: bool,
     /// Hours of each day in which no task runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quiet_hours: Option<QuietHours>,
@@ -194,6 +197,8 @@ pub struct ConfigPatch {
     pub voice: Option<VoiceMode>,
     /// Reaction while the bot works on a question in a group.
     pub eyes: Option<bool>,
+    /// Line with the cost of an answer under it.
+    pub cost: Option<bool>,
     /// Hours of each day in which no task runs.
     pub quiet_hours: Option<Option<QuietHours>>,
     /// Text that greets newcomers of a group. Only people set it.
@@ -249,6 +254,7 @@ impl ConfigPatch {
             answer_when: Some(AnswerWhen::default()),
             voice: None,
             eyes: None,
+            cost: None,
             quiet_hours: Some(None),
             welcome: None,
             format: Some(AnswerFormat::default()),
@@ -273,6 +279,7 @@ impl ConfigPatch {
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.voice, self.voice);
         set(&mut config.eyes, self.eyes);
+        set(&mut config.cost, self.cost);
         set(&mut config.quiet_hours, self.quiet_hours);
         set(&mut config.welcome, self.welcome);
         set(&mut config.format, self.format);

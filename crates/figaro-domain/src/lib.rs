@@ -9,6 +9,7 @@ pub mod agent;
 mod answers;
 pub mod approval;
 pub mod audit;
+pub mod budget;
 pub mod business;
 pub mod catch_up;
 pub mod chat;

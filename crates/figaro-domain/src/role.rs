@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use figaro_base::ids::{ChatId, UserId};
 
 /// Role given to a person by an owner. A person without one is a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessRole {
     /// May change the settings of the chat, regardless of their rights at Telegram.

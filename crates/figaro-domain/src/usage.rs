@@ -6,8 +6,9 @@ use std::ops::{AddAssign, SubAssign};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use super::budget::BudgetAxis;
 use super::model::ModelName;
-use figaro_base::ids::{ChatId, ReservationId, UserId};
+use figaro_base::ids::{ChatId, ReservationId, TaskId, UserId};
 
 /// Tokens of one or more model calls, as counted by the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,13 +155,38 @@ impl SubAssign for Spent {
     }
 }
 
-/// Account that a model call is booked on.
+/// Parties that a model call is booked on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payer {
     /// Chat that the call is booked on.
     pub chat: ChatId,
     /// Person that the call is booked on: its requester.
     pub user: UserId,
+    /// Task that the call is made for.
+    pub task: Option<TaskId>,
+    /// Agents that the call is made for: the agent that makes it, after the agents that asked for it.
+    pub agents: Vec<String>,
+    /// Name of the key of the HTTP gateway that the request came with.
+    pub key: Option<String>,
+}
+
+impl Payer {
+    /// Returns the payer of a call that no task, agent or key is behind.
+    #[must_use]
+    pub const fn new(chat: ChatId, user: UserId) -> Self {
+        Self { chat, user, task: None, agents: Vec::new(), key: None }
+    }
+
+    /// Returns all axes that a call of this payer counts on, the whole bot first.
+    #[must_use]
+    pub fn axes(&self) -> Vec<BudgetAxis> {
+        let mut axes =
+            vec![BudgetAxis::Bot, BudgetAxis::Person(self.user.clone()), BudgetAxis::Chat(self.chat)];
+        axes.extend(self.task.map(BudgetAxis::Task));
+        axes.extend(self.agents.iter().cloned().map(BudgetAxis::Agent));
+        axes.extend(self.key.clone().map(BudgetAxis::Key));
+        axes
+    }
 }
 
 /// Purpose of a model call.
@@ -182,7 +208,7 @@ impl Purpose {
     }
 }
 
-/// Spending of one day, by chat, person, model and purpose.
+/// Spending of one day, by chat, person, task, agent, key, model and purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spending {
     /// Day in the bot's own time zone.
@@ -191,6 +217,15 @@ pub struct Spending {
     pub chat: ChatId,
     /// Person that the spending is booked on.
     pub user: UserId,
+    /// Task that the calls were made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// Agents that the calls were made for: the agent that made them, after the agents that asked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// Name of the key of the HTTP gateway that the requests came with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Model that was called.
     pub model: ModelName,
     /// Purpose of the calls; older versions did not store it.
@@ -201,6 +236,15 @@ pub struct Spending {
     /// Reactions of people to the answers.
     #[serde(default, skip_serializing_if = "Ratings::is_none")]
     pub ratings: Ratings,
+}
+
+impl Spending {
+    /// Returns the parties that the spending is booked on.
+    #[must_use]
+    pub fn payer(&self) -> Payer {
+        let Self { chat, user, task, agents, key, .. } = self;
+        Payer { chat: *chat, user: user.clone(), task: *task, agents: agents.clone(), key: key.clone() }
+    }
 }
 
 /// Number of people who liked answers, and of those who did not. A change of a reaction has negative numbers for what was

@@ -62,6 +62,7 @@ pub(super) async fn ask(
     let conversation = spot.place.conversation();
     let requested = Arc::new(Requested {
         tenant: caller.tenant.clone(),
+        key: caller.account.key().map(str::to_owned),
         is_anonymous: caller.user.is_none(),
         is_stateless: wishes.session.is_none(),
         hears_memory: wishes.events,
@@ -80,7 +81,7 @@ pub(super) async fn ask(
         Some(_) => Job::Again(RepeatRequest { asked: question, model: None, is_edit: false }),
         None => Job::Ask(question),
     };
-    let (identity, account) = (caller.identity(), caller.account.clone());
+    let identity = caller.identity();
     let resumes = put.resumes;
     let mailboxes = gateway.mailboxes.clone();
     let session = wishes.session;
@@ -90,7 +91,6 @@ pub(super) async fn ask(
         session,
         teaches,
         identity,
-        account,
         room,
         bytes,
         resumes,

@@ -43,7 +43,7 @@ impl FromRequestParts<Gateway> for IncomingQuestion {
         if gateway.background.is_stopping() {
             return Err(GatewayError::stopping());
         }
-        let room = caller.account.admit(gateway.clock.now())?;
+        let room = caller.account.admit()?;
         let target = match &wishes.session {
             Some(session) => QuestionTarget::Session(caller.session(session)?),
             None => QuestionTarget::Alone(caller.alone()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use figaro_store::StoreError;
@@ -23,11 +24,13 @@ pub struct GatewayError {
     pub(crate) param: Option<String>,
     /// Value of `Retry-After`; `None` for no header.
     pub(crate) retry_after: Option<Duration>,
+    /// End of the used-up limit on spending; becomes a `Retry-After`.
+    pub(crate) over_until: Option<DateTime<Utc>>,
 }
 
 impl GatewayError {
     fn new(status: StatusCode, kind: &'static str, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, code, message: message.into(), param: None, retry_after: None }
+        Self { status, kind, code, message: message.into(), param: None, retry_after: None, over_until: None }
     }
 
     /// The request is malformed.
@@ -134,7 +137,7 @@ impl IntoResponse for GatewayError {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         // OpenAI's clients would otherwise retry by themselves: a stopped turn, an answer that the model was already asked to
-        // mend, and a budget that is empty until midnight.
+        // mend, and a budget that is empty for hours.
         let is_final = [StatusCode::CONFLICT, StatusCode::BAD_GATEWAY].contains(&self.status);
         if is_final || self.code == "insufficient_quota" {
             headers.insert("x-should-retry", HeaderValue::from_static("false"));

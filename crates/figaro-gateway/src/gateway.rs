@@ -56,13 +56,10 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Adds the time of the budget's next reset to a refusal that is due to the bot's own budget.
+    /// Says how long a used-up budget lasts.
     pub(super) fn dated(&self, error: GatewayError) -> GatewayError {
-        let resets_at = || (self.ledger.resets_at().0.to_utc() - self.clock.now()).to_std().ok();
-        match error.retry_after {
-            None if error.code == "insufficient_quota" => GatewayError { retry_after: resets_at(), ..error },
-            _ => error,
-        }
+        let lasts = error.over_until.and_then(|until| (until - self.clock.now()).to_std().ok());
+        GatewayError { retry_after: error.retry_after.or(lasts), ..error }
     }
 }
 

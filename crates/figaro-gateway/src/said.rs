@@ -101,9 +101,10 @@ impl TurnTranscript {
         match &closing.ending {
             TurnEnding::Answered => Ok(closing),
             TurnEnding::Stopped => Err(stopped()),
-            TurnEnding::Failed { label, reason, param } => {
+            TurnEnding::Failed { label, reason, param, until } => {
                 tracing::debug!(label, reason, "a question over HTTP has no answer");
-                Err(param.map_or_else(|| failed(label), unmet))
+                let error = param.map_or_else(|| failed(label), unmet);
+                Err(GatewayError { over_until: *until, ..error })
             }
         }
     }
@@ -152,7 +153,7 @@ fn failed(label: &'static str) -> GatewayError {
     match label {
         "over_budget" => GatewayError::too_many(
             "insufficient_quota",
-            "the budget of today is used up; the owner sets it by DAILY_TOKENS and DAILY_USD",
+            "the budget of the bot, of this key or of this person is used up; the owner of the bot sets it",
         ),
         "rate_limited" => GatewayError::too_many(
             "rate_limit_exceeded",

@@ -16,7 +16,6 @@ use super::models::may_ask;
 use super::sessions::{CallerSession, found};
 use figaro_agent::turn::summaries::{SummaryRange, Unmade};
 use figaro_base::ids::EntryId;
-use figaro_domain::usage::Usage;
 
 /// Body of a request for a summary.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -59,14 +58,12 @@ pub(super) async fn make(
         body::read_or_none(&caller.account, request).await?;
     let wanted = SummaryRange { start: start_message_id, end: end_message_id };
     // A summary asks a model, so it counts as a question.
-    let (account, clock) = (caller.account.clone(), gateway.clock.clone());
-    let room = caller.account.admit(clock.now())?;
+    let (key, room) = (caller.account.key().map(str::to_owned), caller.account.admit()?);
     let (told, made) = oneshot::channel();
     // The summary is finished even if the caller disconnects. The model then works for them too.
     let summariser = gateway.summariser.clone();
     gateway.background.spawn("summary_asked", async move {
-        let spent = |usage: Usage| account.spend(usage.total(), clock.now().date_naive());
-        drop(told.send(summariser.now(session.id, wanted, &spent).await));
+        drop(told.send(summariser.now(session.id, wanted, key.as_deref()).await));
         drop(room);
     });
     // The task ends without a result if the bot is stopping.
@@ -90,10 +87,13 @@ fn unmade(error: Unmade) -> GatewayError {
         Unmade::Changed => GatewayError::conflict(
             "the session has changed while it was summarised: look at its summaries, then ask again",
         ),
-        Unmade::OverBudget => GatewayError::too_many(
-            "insufficient_quota",
-            "the share of today's budget for work in the background is used up; the owner sets it by BACKGROUND_SHARE",
-        ),
+        Unmade::OverBudget(until) => GatewayError {
+            over_until: Some(until),
+            ..GatewayError::too_many(
+                "insufficient_quota",
+                "the budget for work in the background is used up; the owner sets its share by BACKGROUND_SHARE",
+            )
+        },
         Unmade::Model(why) => {
             tracing::warn!(why, "a session could not be summarised on request");
             GatewayError::bad_gateway("no_summary", "the model gave no summary: ask again in a minute")

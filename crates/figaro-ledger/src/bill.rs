@@ -213,21 +213,18 @@ impl MeteredStream {
 impl Ledger {
     /// Replaces the reservation of a call by its actual spending.
     fn count(&self, spending: &Spending, reservation: Option<&Reservation>, drawn: Option<&TreeReservation>) {
-        let mut today = self.roll_over();
+        let (day, payer) = (spending.day, spending.payer());
+        let axes = payer.axes();
+        let mut accounts = self.accounts();
         // Spending of a call that began yesterday stays on that day.
-        if today.date == spending.day {
-            // A tree reservation is part of the reservation of its tree.
-            let kept = reservation.filter(|_| drawn.is_none());
-            let kept = kept.map(|kept| kept.most.spent).unwrap_or_default();
-            for day in today.each(spending.purpose) {
-                day.reserved -= kept;
-                day.spent += spending.spent;
-            }
+        accounts.spend(day, &axes, spending.purpose, spending.spent);
+        match (drawn, reservation) {
+            (Some(drawn), _) => drawn.settle(&mut accounts, day, spending.spent),
+            (None, Some(kept)) => accounts.release(day, &axes, spending.purpose, kept.most.spent),
+            (None, None) => {}
         }
-        drop(today);
-        if let Some(drawn) = drawn {
-            self.count_drawn(drawn, spending.spent);
-        }
+        accounts.note_nearly(&payer);
+        drop(accounts);
         self.booked.notify_waiters();
     }
 
@@ -330,12 +327,17 @@ impl Bill {
     }
 
     fn spending(&self, day: NaiveDate, model: ModelName, spent: Spent) -> Spending {
-        let Payer { chat, user } = self.payer.clone();
-        Spending { day, chat, user, model, purpose: self.purpose, spent, ratings: Ratings::default() }
+        let Payer { chat, user, task, agents, key } = self.payer.clone();
+        let (purpose, ratings) = (self.purpose, Ratings::default());
+        Spending { day, chat, user, task, agents, key, model, purpose, spent, ratings }
     }
 
     pub(super) const fn purpose(&self) -> Purpose {
         self.purpose
+    }
+
+    pub(super) const fn payer(&self) -> &Payer {
+        &self.payer
     }
 
     /// Records the daily-budget reservation of the call.

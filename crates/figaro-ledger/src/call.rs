@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::bill::{AnswerAllowance, Bill, MeteredStream};
-use super::{DrawnBy, Ledger, LedgerError, Tree};
+use super::{DrawnBy, Granted, Ledger, LedgerError, Ruling, Tree, takes_unpriced};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Usage};
-use figaro_policy::budget::{BudgetDecision, CallEstimate, MAX_ASKED_OUTPUT};
+use figaro_policy::budget::{CallEstimate, MAX_ASKED_OUTPUT};
 use figaro_provider::fold::Pass;
 use figaro_provider::{ProviderError, Request};
 
@@ -32,7 +32,7 @@ pub struct Drawing<'a> {
 /// Budget from which a call is reserved.
 #[derive(Clone, Copy)]
 pub(super) enum BudgetSource<'a> {
-    /// The caps of the day.
+    /// The limits of the payer.
     Alone(Purpose),
     /// The shared reservation of a turn and its children.
     Within(Drawing<'a>),
@@ -45,13 +45,11 @@ impl BudgetSource<'_> {
             Self::Within(..) => Purpose::Turn,
         }
     }
-}
 
-pub(super) struct Granted {
-    /// Limit of the answer in tokens.
-    output: u64,
-    /// `true` if the provider may search the web.
-    search: bool,
+    /// Background work has no use for a shortened answer.
+    const fn is_whole(self) -> bool {
+        matches!(self, Self::Alone(Purpose::Background))
+    }
 }
 
 /// Answer of a background call.
@@ -93,13 +91,13 @@ impl Ledger {
     }
 
     /// Calls a model, or its fallbacks, for background work such as session names, summaries and memories, and reads the
-    /// answer to its end. Background calls share a part of the caps and leave the last tenth of the caps to people's
+    /// answer to its end. Background calls share a part of the limits and leave the last tenth of each to people's
     /// questions. The answer may take the full `max_tokens`, or the call is refused; the provider does not search the
     /// web. If the server limits parallel requests ([`super::Slots`]), the call waits for a slot and starts again when a
     /// question takes its slot.
     ///
     /// # Errors
-    /// [`LedgerError::OverBudget`] if today leaves no room; [`Ledger::resets_at`] returns when it will.
+    /// [`LedgerError::OverBudget`] if a limit leaves no room.
     /// [`LedgerError::Slow`] if the call takes longer than `limit`. [`LedgerError::Busy`] if no slot comes free within
     /// `limit`, or questions displaced the call too often. Others as for [`Self::call`]; also when the stream breaks off.
     pub async fn background_text(
@@ -136,7 +134,7 @@ impl Ledger {
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
         let request = Request { web_search: false, ..request };
-        let order = self.models.order(model);
+        let order = self.models.order(&self.model_for(&payer, model.clone()));
         self.call_for(BudgetSource::Alone(Purpose::Background), &order, request, payer).await
     }
 
@@ -147,13 +145,14 @@ impl Ledger {
         mut request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        let order = self.affordable(order)?;
+        let limits = self.accounts().limits(&payer, way.purpose(), &[]);
+        let order = self.affordable(order, &limits)?;
         let Some(first) = order.first().cloned() else {
             return Err(ProviderError::UnknownModel("there is no model to ask".into()).into());
         };
-        // If money is the only cap, calls of unknown price are refused.
+        // If money is the only limit, calls of unknown price are refused.
         let is_known = |model: &ModelName| self.prices.of(model).is_some_and(|price| price.search.is_some());
-        request.web_search &= self.caps.takes_unpriced() || order.iter().all(is_known);
+        request.web_search &= takes_unpriced(&limits) || order.iter().all(is_known);
         // A longer request is cut before it is sent.
         let most = self.models.most_input(&order).unwrap_or(usize::MAX);
         let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
@@ -167,8 +166,13 @@ impl Ledger {
             Purpose::Background => Vec::new(),
         };
         let mut bill = Bill::new(Arc::clone(self), payer, way.purpose(), first, input);
-        if self.caps.is_set() || matches!(way, BudgetSource::Within(..)) {
+        let is_limited = !limits.is_empty();
+        if is_limited || matches!(way, BudgetSource::Within(..)) {
             bill = self.reserve(bill, &order, &mut request, way).await?;
+        }
+        // Without a limit, a reservation lost in a crash does no harm.
+        if is_limited {
+            bill = self.keep(bill).await?;
         }
         let may_search = self.models.may_search(&order, &request);
         let room = AnswerAllowance::new(request.settings.max_tokens);
@@ -189,7 +193,7 @@ impl Ledger {
                 .settings
                 .max_tokens
                 .map_or_else(|| self.longest_answer(order), |tokens| u64::from(tokens).min(MAX_ASKED_OUTPUT)),
-            is_whole: false,
+            is_whole: way.is_whole(),
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };
@@ -199,8 +203,7 @@ impl Ledger {
         };
         request.settings.max_tokens = Some(u32::try_from(granted.output).unwrap_or(u32::MAX));
         request.web_search = granted.search;
-        // Without a cap, a reservation lost in a crash does no harm.
-        if self.caps.is_set() { self.keep(bill).await } else { Ok(bill) }
+        Ok(bill)
     }
 
     /// Waits until the tree has room for a call, and records the reservation on the bill.
@@ -213,14 +216,14 @@ impl Ledger {
         loop {
             // Subscribe before the check, so that no settlement in between is missed.
             let booked = self.booked.notified();
-            match tree.draw(wanted, by) {
-                (BudgetDecision::Grant { output, search, most }, drawn) => {
-                    bill.reserve(tree.date(), most, output);
+            match self.draw_once(tree, by, wanted, bill.payer()) {
+                (Ruling::Grant(granted), drawn) => {
+                    bill.reserve(tree.date(), granted.most, granted.output);
                     bill.draw(drawn);
-                    return Ok(Granted { output, search });
+                    return Ok(granted);
                 }
-                (BudgetDecision::Wait, _) => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
-                (BudgetDecision::Over, _) => return Err(LedgerError::OverBudget),
+                (Ruling::Wait, _) => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
+                (Ruling::Over(error), _) => return Err(error),
             }
         }
     }
@@ -234,15 +237,15 @@ impl Ledger {
         loop {
             // Subscribe before the check, so that no settlement in between is missed.
             let booked = self.booked.notified();
-            let (date, ruling) = self.grant(wanted, bill.purpose());
+            let (date, ruling) = self.grant(wanted, bill.payer(), bill.purpose());
             match ruling {
-                BudgetDecision::Grant { output, search, most } => {
-                    bill.reserve(date, most, output);
-                    return Ok(Granted { output, search });
+                Ruling::Grant(granted) => {
+                    bill.reserve(date, granted.most, granted.output);
+                    return Ok(granted);
                 }
-                // The day may end meanwhile, without a notification.
-                BudgetDecision::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
-                BudgetDecision::Over => return Err(LedgerError::OverBudget),
+                // The period may end meanwhile, without a notification.
+                Ruling::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
+                Ruling::Over(error) => return Err(error),
             }
         }
     }

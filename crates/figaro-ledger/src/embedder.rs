@@ -1,4 +1,4 @@
-//! Paid embeddings: the caps of the day apply to them and their cost is booked, as for any call.
+//! Paid embeddings: all limits apply to them and their cost is booked, as for any call.
 
 use std::sync::Arc;
 
@@ -98,17 +98,18 @@ impl Ledger {
         estimate: Usage,
         payer: Payer,
     ) -> Result<Bill, LedgerError> {
-        let order = self.affordable(std::slice::from_ref(&model))?;
+        let limits = self.accounts().limits(&payer, source.purpose(), &[]);
+        let order = self.affordable(std::slice::from_ref(&model), &limits)?;
         let Usage { input, output, .. } = estimate;
         let price = self.highest_price(&order);
         let mut bill = Bill::new(Arc::clone(self), payer, source.purpose(), model, input);
         let wanted = CallEstimate { input, output, is_whole: true, search: false, price };
         match source {
             BudgetSource::Within(drawing) => _ = self.draw(drawing, wanted, &mut bill).await?,
-            BudgetSource::Alone(_) if self.caps().is_set() => _ = self.set_aside(wanted, &mut bill).await?,
-            BudgetSource::Alone(_) => return Ok(bill),
+            BudgetSource::Alone(_) if limits.is_empty() => {}
+            BudgetSource::Alone(_) => _ = self.set_aside(wanted, &mut bill).await?,
         }
-        if self.caps().is_set() { self.keep(bill).await } else { Ok(bill) }
+        if limits.is_empty() { Ok(bill) } else { self.keep(bill).await }
     }
 }
 
@@ -116,7 +117,7 @@ impl From<LedgerError> for EmbedError {
     fn from(error: LedgerError) -> Self {
         match error {
             LedgerError::Model(error) => Self::Provider(error),
-            LedgerError::OverBudget => Self::OverBudget,
+            LedgerError::OverBudget(_) => Self::OverBudget,
             LedgerError::Unpriced(model) => Self::Unpriced(model),
             LedgerError::Store | LedgerError::Slow | LedgerError::Busy => Self::Store,
         }

@@ -1,8 +1,9 @@
-//! The only way to call a model: checks today's caps before a call, streams the answer, and books the cost. All callers
-//! use it, background work included.
+//! The only way to call a model: checks all limits before a call, streams the answer, and books the cost. All callers use
+//! it, background work included.
 //!
 //! Public type to start from: [`Ledger`].
 
+mod accounts;
 mod bill;
 mod call;
 mod embedder;
@@ -16,23 +17,25 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Days, NaiveDate};
+use chrono::{DateTime, Days, Months, NaiveDate};
 use figaro_base::tz::Tz;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use figaro_base::clock::Clock;
+use figaro_base::ids::ChatId;
 use figaro_base::shutdown::TaskTracker;
+use figaro_domain::budget::{Budget, BudgetAxis, Period};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Price, Purpose, Ratings, Spending, Spent, Usage};
-use figaro_policy::budget::{
-    BudgetDecision, CallEstimate, Caps, DayUsage, MAX_OUTPUT, has_spare, judge, judge_background,
-};
+use figaro_policy::budget::{Bound, BudgetDecision, CallEstimate, MAX_OUTPUT, has_spare, judge};
 use figaro_provider::ProviderError;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
 use figaro_store::{StoreError, UsageStore};
 
+use accounts::Accounts;
+pub use accounts::{ConfiguredLimits, LimitUse, NEARLY, RoleOf, SUBJECT};
 pub use bill::MeteredStream;
 pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
@@ -46,34 +49,12 @@ pub struct Ledger {
     pub models: Arc<Models>,
     store: UsageStore,
     prices: Prices,
-    caps: Caps,
-    background_percent: u64,
     zone: Tz,
     clock: Clock,
     background: TaskTracker,
     slots: Arc<Slots>,
-    today: Mutex<Today>,
+    accounts: Mutex<Accounts>,
     booked: Notify,
-}
-
-/// Figures by which calls are judged.
-#[derive(Debug, Default)]
-struct Today {
-    date: NaiveDate,
-    day: DayUsage,
-    /// Background part of the day.
-    background: DayUsage,
-}
-
-impl Today {
-    /// Returns the figures that a call of this purpose counts toward.
-    fn each(&mut self, purpose: Purpose) -> impl Iterator<Item = &mut DayUsage> {
-        let own = match purpose {
-            Purpose::Turn => None,
-            Purpose::Background => Some(&mut self.background),
-        };
-        std::iter::once(&mut self.day).chain(own)
-    }
 }
 
 /// Parts that a [`Ledger`] is built from.
@@ -85,10 +66,10 @@ pub struct LedgerParts {
     pub store: UsageStore,
     /// Prices by model.
     pub prices: Prices,
-    /// Daily limits of the whole bot.
-    pub caps: Caps,
-    /// Share of the caps for background calls, in percent.
-    pub background_percent: u64,
+    /// Limits from the settings.
+    pub limits: ConfiguredLimits,
+    /// Looks up the roles of people, which may limit them.
+    pub roles: RoleOf,
     /// Time zone whose midnight ends the day.
     pub zone: Tz,
     /// Source of the current time; spending is booked on its day.
@@ -99,17 +80,39 @@ pub struct LedgerParts {
     pub slots: Slots,
 }
 
+/// A used-up limit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the budget of {axis} is used up until {}", until.format("%Y-%m-%d %H:%M %Z"))]
+pub struct OverBudget {
+    /// Party that is limited.
+    pub axis: BudgetAxis,
+    /// Period that is used up.
+    pub period: Period,
+    /// End of the period, in the bot's time zone.
+    pub until: DateTime<Tz>,
+}
+
+impl OverBudget {
+    /// Returns the end of the period for people, with the date if it is not the end of the day, and the name of the time
+    /// zone.
+    #[must_use]
+    pub fn until_words(&self) -> (String, String) {
+        let format = if self.period == Period::Day { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+        (self.until.format(format).to_string(), self.until.timezone().name().to_owned())
+    }
+}
+
 /// Reason why a call was not made, or broke off.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
     /// The provider of the model failed.
     #[error(transparent)]
     Model(#[from] ProviderError),
-    /// The daily caps leave no room for the call.
-    #[error("today's budget is used up")]
-    OverBudget,
-    /// The price of the model is unknown, and money is the only cap.
-    #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
+    /// A limit leaves no room for the call.
+    #[error(transparent)]
+    OverBudget(Box<OverBudget>),
+    /// The price of the model is unknown, and money is the only limit.
+    #[error("the price of {0} is not known, and money is the only limit")]
     Unpriced(ModelName),
     /// The reservation could not be stored; the log has the reason.
     #[error("the store failed")]
@@ -128,7 +131,7 @@ impl LedgerError {
     pub const fn label(&self) -> &'static str {
         match self {
             Self::Model(error) => error.label(),
-            Self::OverBudget => "over_budget",
+            Self::OverBudget(_) => "over_budget",
             Self::Unpriced(_) => "unpriced",
             Self::Store => "store",
             Self::Slow => "slow",
@@ -143,29 +146,27 @@ impl Ledger {
     /// # Errors
     /// When the store fails.
     pub async fn open(parts: LedgerParts) -> Result<Arc<Self>, StoreError> {
-        let LedgerParts { models, store, prices, caps, background_percent, zone, clock, background, slots } =
-            parts;
+        let LedgerParts { models, store, prices, limits, roles, zone, clock, background, slots } = parts;
         store.book_reserved().await?;
-        let (today, booked) = (Mutex::default(), Notify::new());
-        let slots = Arc::new(slots);
-        let ledger = Self {
-            models,
-            store,
-            prices,
-            caps,
-            background_percent,
-            zone,
-            clock,
-            background,
-            slots,
-            today,
-            booked,
-        };
-        let date = ledger.date();
-        let spendings = ledger.store.spent(date..=date)?;
-        let of = |spent: Spent| DayUsage { spent, reserved: Spent::default() };
-        *ledger.today() = Today { date, day: of(sum(&spendings)), background: of(in_background(&spendings)) };
+        let date = clock.now().with_timezone(&zone).date_naive();
+        let mut accounts = Accounts::new(date, limits, store.budgets()?, roles);
+        accounts.begin_day(&store.spent(date..=date)?);
+        let (accounts, slots) = (Mutex::new(accounts), Arc::new(slots));
+        let booked = Notify::new();
+        let ledger = Self { models, store, prices, zone, clock, background, slots, accounts, booked };
+        ledger.count_months(&mut ledger.accounts())?;
         Ok(Arc::new(ledger))
+    }
+
+    /// Reads what was spent this month before today, once a limit needs it.
+    fn count_months(&self, accounts: &mut Accounts) -> Result<(), StoreError> {
+        if accounts.lacks_months() {
+            let first = Period::Month.start(accounts.date);
+            let before = accounts.date.pred_opt().filter(|yesterday| first <= *yesterday);
+            let spent = before.map(|yesterday| self.store.spent(first..=yesterday)).transpose()?;
+            accounts.begin_month(&spent.unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Returns the cost of a call of this model in nano-dollars; `None` if the price of its tokens or searches is
@@ -182,30 +183,106 @@ impl Ledger {
         self.prices.of(model)
     }
 
-    /// Returns the daily caps.
-    #[must_use]
-    pub const fn caps(&self) -> Caps {
-        self.caps
-    }
-
-    /// Returns today's spending, without reservations.
+    /// Returns today's spending of the whole bot, without reservations.
     #[must_use]
     pub fn spent_today(&self) -> Spent {
-        self.roll_over().day.spent
+        self.spent(&BudgetAxis::Bot, Period::Day)
     }
 
-    /// Returns `true` if today's caps leave any room for background calls. [`Self::background_text`] decides whether a
+    /// Returns what an axis has spent in a period, without reservations. Months are counted only while one is limited.
+    #[must_use]
+    pub fn spent(&self, axis: &BudgetAxis, period: Period) -> Spent {
+        self.accounts().usage(axis, period).spent
+    }
+
+    /// Returns the limits of a payer, with their usage.
+    #[must_use]
+    pub fn limits(&self, payer: &Payer) -> Vec<LimitUse> {
+        self.accounts().limits(payer, Purpose::Turn, &[])
+    }
+
+    /// Returns the limits of an axis, with their usage. `chat` decides which role a person has.
+    #[must_use]
+    pub fn limits_of(&self, axis: BudgetAxis, chat: ChatId) -> Vec<LimitUse> {
+        self.accounts().limits_of(axis, chat, Purpose::Turn)
+    }
+
+    /// Returns the model that answers a payer who wants this one: the cheaper model of the settings, if there is one and a
+    /// limit of the payer is nearly used up.
+    #[must_use]
+    pub fn model_for(&self, payer: &Payer, wanted: ModelName) -> ModelName {
+        let is_nearly_over = || self.limits(payer).iter().any(|limit| limit.percent() >= NEARLY);
+        match self.models.cheaper() {
+            Some(cheaper) if is_nearly_over() => cheaper.clone(),
+            _ => wanted,
+        }
+    }
+
+    /// Returns the limits that owners set in chats, by axis.
+    #[must_use]
+    pub fn budgets(&self) -> Vec<Budget> {
+        self.accounts().budgets()
+    }
+
+    /// Sets the limits of an axis, durably; without any limit they are removed. They hold from the next call on and count
+    /// what was spent before.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn set_budget(&self, budget: Budget) -> Result<(), StoreError> {
+        self.store.set_budget(&budget).await?;
+        let mut accounts = self.accounts();
+        accounts.set(budget);
+        self.count_months(&mut accounts)?;
+        drop(accounts);
+        self.booked.notify_waiters();
+        Ok(())
+    }
+
+    /// Follows a chat to its new id, after the store has moved its data.
+    pub fn move_chat(&self, from: ChatId, to: ChatId) {
+        self.accounts().move_chat(from, to);
+    }
+
+    /// Returns the limits that calls in this chat have nearly used up, each once in its period.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn tell_of_nearly(&self, chat: ChatId) -> Result<Vec<LimitUse>, StoreError> {
+        let untold = self.accounts().take_untold(chat);
+        let mut new = Vec::new();
+        for limit in untold {
+            if self.tell_once(&limit.axis, limit.period, "nearly").await? {
+                new.push(limit);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Returns `true` once in the period, if owners have not been told yet that this limit is used up.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn tell_of_over(&self, axis: &BudgetAxis, period: Period) -> Result<bool, StoreError> {
+        self.tell_once(axis, period, "over").await
+    }
+
+    async fn tell_once(&self, axis: &BudgetAxis, period: Period, what: &str) -> Result<bool, StoreError> {
+        self.store.tell_of_budget(period.start(self.date()), &format!("{axis} {period:?} {what}")).await
+    }
+
+    /// Returns `true` if the bot's limits leave any room for background calls. [`Self::background_text`] decides whether a
     /// particular call fits.
     #[must_use]
     pub fn has_spare(&self) -> bool {
-        let today = self.roll_over();
-        has_spare(self.caps, self.background_percent, today.day, today.background)
+        let limits = self.accounts().limits_of(BudgetAxis::Bot, ChatId(0), Purpose::Background);
+        has_spare(&bounds(&limits))
     }
 
     /// Returns the time at which the day ends, and its time zone.
     #[must_use]
     pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {
-        (next_day(self.clock.now().with_timezone(&self.zone)), self.zone)
+        (end_of(Period::Day, self.clock.now().with_timezone(&self.zone)), self.zone)
     }
 
     /// Returns the time after this duration, at most a year, and its time zone.
@@ -231,21 +308,16 @@ impl Ledger {
     /// When the store fails.
     pub fn rate(&self, payer: Payer, model: ModelName, ratings: Ratings) -> Result<(), StoreError> {
         let (day, purpose, spent) = (self.date(), Purpose::default(), Spent::default());
-        let Payer { chat, user } = payer;
-        self.store.book(&Spending { day, chat, user, model, purpose, spent, ratings }, None)
+        let Payer { chat, user, task, agents, key } = payer;
+        self.store
+            .book(&Spending { day, chat, user, task, agents, key, model, purpose, spent, ratings }, None)
     }
 
-    /// Returns `true` once a day, if owners have not yet been told that today's caps were reached.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn tell_of_caps(&self) -> Result<bool, StoreError> {
-        self.store.tell_of_caps(self.date()).await
-    }
-
-    /// Returns the models that may be called: if money is the only cap, those of unknown price are left out.
-    fn affordable(&self, order: &[ModelName]) -> Result<Vec<ModelName>, LedgerError> {
-        let may_ask = |model: &&ModelName| self.caps.takes_unpriced() || self.prices.of(model).is_some();
+    /// Returns the models that may be called within these limits: those of unknown price are left out where an axis is
+    /// limited by money alone.
+    fn affordable(&self, order: &[ModelName], limits: &[LimitUse]) -> Result<Vec<ModelName>, LedgerError> {
+        let takes_unpriced = takes_unpriced(limits);
+        let may_ask = |model: &&ModelName| takes_unpriced || self.prices.of(model).is_some();
         let affordable: Vec<ModelName> = order.iter().filter(may_ask).cloned().collect();
         match order.first() {
             Some(first) if affordable.is_empty() => Err(LedgerError::Unpriced(first.clone())),
@@ -254,18 +326,32 @@ impl Ledger {
     }
 
     /// Judges a call and, if granted, reserves its maximum cost on the returned day.
-    fn grant(&self, wanted: CallEstimate, purpose: Purpose) -> (NaiveDate, BudgetDecision) {
-        let mut today = self.roll_over();
-        let ruling = match purpose {
-            Purpose::Turn => judge(self.caps, today.day, wanted),
-            Purpose::Background => {
-                judge_background(self.caps, self.background_percent, today.day, today.background, wanted)
-            }
-        };
-        if let BudgetDecision::Grant { most, .. } = ruling {
-            today.each(purpose).for_each(|day| day.reserved += most);
+    fn grant(&self, wanted: CallEstimate, payer: &Payer, purpose: Purpose) -> (NaiveDate, Ruling) {
+        let mut accounts = self.accounts();
+        let limits = accounts.limits(payer, purpose, &[]);
+        let ruling = self.ruled(judge(&bounds(&limits), wanted), &limits);
+        let date = accounts.date;
+        if let Ruling::Grant(Granted { most, .. }) = &ruling {
+            accounts.reserve(date, &payer.axes(), purpose, *most);
         }
-        (today.date, ruling)
+        (date, ruling)
+    }
+
+    /// Names the limit that a decision is about.
+    fn ruled(&self, decision: BudgetDecision, limits: &[LimitUse]) -> Ruling {
+        match decision {
+            BudgetDecision::Grant { output, search, most } => Ruling::Grant(Granted { output, search, most }),
+            BudgetDecision::Wait => Ruling::Wait,
+            BudgetDecision::Over(at) => match limits.get(at) {
+                Some(limit) => Ruling::Over(self.over(limit.axis.clone(), limit.period)),
+                None => Ruling::Wait,
+            },
+        }
+    }
+
+    fn over(&self, axis: BudgetAxis, period: Period) -> LedgerError {
+        let now = self.clock.now().with_timezone(&self.zone);
+        LedgerError::OverBudget(Box::new(OverBudget { axis, period, until: end_of(period, now) }))
     }
 
     /// Returns the default answer limit in tokens, small enough for each of the models.
@@ -291,25 +377,52 @@ impl Ledger {
         self.clock.now().with_timezone(&self.zone).date_naive()
     }
 
-    /// Returns today's figures, reset to zero on a new day. Reservations of yesterday's calls stay on that day.
-    fn roll_over(&self) -> MutexGuard<'_, Today> {
+    /// Returns the accounts, with those of the day reset on a new day.
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
         let date = self.date();
-        let mut today = self.today();
-        if today.date < date {
-            *today = Today { date, ..Today::default() };
-        }
-        today
-    }
-
-    fn today(&self) -> MutexGuard<'_, Today> {
-        self.today.lock()
+        let mut accounts = self.accounts.lock();
+        accounts.roll_over(date);
+        accounts
     }
 }
 
-/// Returns the start of the next day: midnight or, if clocks skip it, the first hour that exists.
-fn next_day(now: DateTime<Tz>) -> DateTime<Tz> {
-    let tomorrow = now.date_naive().checked_add_days(Days::new(1));
-    let mut hours = (0..24).filter_map(|hour| tomorrow?.and_hms_opt(hour, 0, 0));
+/// Room that a call has got.
+struct Granted {
+    /// Limit of the answer in tokens.
+    output: u64,
+    /// `true` if the provider may search the web.
+    search: bool,
+    /// Maximum cost of the call.
+    most: Spent,
+}
+
+/// Decision about a call, with the limit that has no room for it.
+enum Ruling {
+    Grant(Granted),
+    Wait,
+    Over(LedgerError),
+}
+
+fn bounds(limits: &[LimitUse]) -> Vec<Bound> {
+    limits.iter().map(|limit| limit.bound).collect()
+}
+
+/// Returns `true` if each axis with a limit of money also has one of tokens, in a day or in a month.
+fn takes_unpriced(limits: &[LimitUse]) -> bool {
+    let has_tokens = |axis: &BudgetAxis| {
+        limits.iter().any(|limit| limit.axis == *axis && limit.bound.caps.tokens.is_some())
+    };
+    limits.iter().all(|limit| limit.bound.caps.nano_usd.is_none() || has_tokens(&limit.axis))
+}
+
+/// Returns the end of a period: midnight or, if clocks skip it, the first hour that exists.
+fn end_of(period: Period, now: DateTime<Tz>) -> DateTime<Tz> {
+    let first = period.start(now.date_naive());
+    let next = match period {
+        Period::Day => first.checked_add_days(Days::new(1)),
+        Period::Month => first.checked_add_months(Months::new(1)),
+    };
+    let mut hours = (0..24).filter_map(|hour| next?.and_hms_opt(hour, 0, 0));
     hours.find_map(|hour| hour.and_local_timezone(now.timezone()).earliest()).unwrap_or(now)
 }
 

@@ -1,4 +1,4 @@
-//! Paid work of models that do not chat: transcription, speech, pictures. The caps of the day apply to it and its cost is
+//! Paid work of models that do not chat: transcription, speech, pictures. All limits apply to it and its cost is
 //! booked, as for any call.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Ledger {
     /// Returns the words in a sound; empty if there are none. The payer waits for them.
     ///
     /// # Errors
-    /// If the caps leave no room for it, or the service fails.
+    /// If a limit leaves no room for it, or the service fails.
     pub async fn transcribe(
         self: &Arc<Self>,
         transcriber: &dyn Transcriber,
@@ -86,7 +86,7 @@ impl Ledger {
         bill.expect(estimate.output);
         match asking.await {
             Ok((given, usage)) => {
-                // A service can count nonsense, and the caps of the day would believe it.
+                // A service can count nonsense, and the limits would believe it.
                 let most = estimate.total().saturating_mul(MOST_TIMES);
                 let usage = usage.filter(|usage| usage.total() <= most).unwrap_or(estimate);
                 if let Some(booked) = bill.settle(Some(usage)) {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Ledger, LedgerError};
+use super::accounts::Accounts;
+use super::{Granted, Ledger, LedgerError, Ruling, bounds};
+use figaro_domain::budget::{BudgetAxis, Caps, Period};
 use figaro_domain::model::ModelName;
-use figaro_domain::usage::{Purpose, Spent};
-use figaro_policy::budget::{BudgetDecision, CallEstimate, Caps, DayUsage, judge, part_for_tree};
+use figaro_domain::usage::{Payer, Purpose, Spent};
+use figaro_policy::budget::{Bound, BudgetDecision, CallEstimate, PeriodUsage, judge, part_for_tree};
 
 /// A reservation that several runs draw on.
 #[derive(Debug)]
@@ -17,8 +19,12 @@ pub struct Tree {
     ledger: Arc<Ledger>,
     /// Day on which the reservation is booked.
     date: NaiveDate,
-    /// `true` if a daily cap is set; the tree is then reserved in it.
+    /// Axes of the turn. The tree is reserved on them if they have a limit.
+    axes: Vec<BudgetAxis>,
+    /// `true` if the turn has a limit; the tree is then reserved in it.
     is_capped: bool,
+    /// Limit that the tree is a part of; the day of the bot if it has none.
+    within: (BudgetAxis, Period),
     /// Part that only the turn may use, so that it can still answer.
     for_turn: Spent,
     pot: Mutex<Pot>,
@@ -52,53 +58,102 @@ fn part_of(all: Spent) -> Spent {
 pub(super) struct TreeReservation {
     tree: Arc<Tree>,
     most: Spent,
+    /// Axes of the call beside those of the turn, such as a child's agent, on which it is reserved by itself.
+    beside: Vec<BudgetAxis>,
 }
 
-impl Ledger {
-    /// Reserves the shared budget of a turn and its child agents: `tokens` tokens, or less if today's caps leave less.
-    /// The price of `model` limits the money.
-    ///
-    /// # Errors
-    /// [`LedgerError::OverBudget`] if today leaves no room; [`LedgerError::Unpriced`] if the price of the model is
-    /// unknown and money is the only cap.
-    pub fn tree(self: &Arc<Self>, model: &ModelName, tokens: u64) -> Result<Arc<Tree>, LedgerError> {
-        let order = self.affordable(&self.models.order(model))?;
-        let price = self.highest_price(&order);
-        let is_capped = self.caps.is_set();
-        let mut today = self.roll_over();
-        let part = part_for_tree(self.caps, today.day, tokens, price).ok_or(LedgerError::OverBudget)?;
-        let wanted = CallEstimate { input: 0, output: part, is_whole: false, search: false, price };
-        let most = match judge(self.caps, today.day, wanted) {
-            BudgetDecision::Grant { most, .. } => most,
-            BudgetDecision::Wait | BudgetDecision::Over => return Err(LedgerError::OverBudget),
-        };
-        if is_capped {
-            today.each(Purpose::Turn).for_each(|day| day.reserved += most);
-        }
-        let (date, pot) = (today.date, Mutex::new(Pot { whole: most, drawn: Spent::default() }));
-        drop(today);
-        Ok(Arc::new(Tree { ledger: Arc::clone(self), date, is_capped, for_turn: part_of(most), pot }))
-    }
-
-    /// Counts the actual cost of a call of a tree, and returns the rest of its reservation to the tree.
-    pub(super) fn count_drawn(&self, drawn: &TreeReservation, spent: Spent) {
-        let TreeReservation { tree, most } = drawn;
+impl TreeReservation {
+    /// Counts the actual cost of the call, and returns the rest of its reservation to the tree.
+    pub(super) fn settle(&self, accounts: &mut Accounts, day: NaiveDate, spent: Spent) {
+        let Self { tree, most, beside } = self;
         {
             let mut pot = tree.pot();
             pot.drawn -= *most;
             pot.whole -= spent;
         }
+        accounts.release(day, beside, Purpose::Turn, *most);
         if tree.is_capped {
-            let mut today = self.roll_over();
-            if today.date == tree.date {
-                today.day.reserved -= spent;
+            accounts.release(tree.date, &tree.axes, Purpose::Turn, spent);
+        }
+    }
+}
+
+impl Ledger {
+    /// Reserves the shared budget of a turn and its child agents: `tokens` tokens, or less if the limits of the payer leave
+    /// less. The price of `model` limits the money.
+    ///
+    /// # Errors
+    /// [`LedgerError::OverBudget`] if a limit leaves no room; [`LedgerError::Unpriced`] if the price of the model is
+    /// unknown and money is the only limit.
+    pub fn tree(
+        self: &Arc<Self>,
+        model: &ModelName,
+        tokens: u64,
+        payer: &Payer,
+    ) -> Result<Arc<Tree>, LedgerError> {
+        let axes = payer.axes();
+        let mut accounts = self.accounts();
+        let limits = accounts.limits(payer, Purpose::Turn, &[]);
+        let order = self.affordable(&self.models.order(model), &limits)?;
+        let price = self.highest_price(&order);
+        let over = |at: usize| match limits.get(at) {
+            Some(limit) => self.over(limit.axis.clone(), limit.period),
+            None => self.over(BudgetAxis::Bot, Period::Day),
+        };
+        let part = part_for_tree(&bounds(&limits), tokens, price).map_err(over)?;
+        let wanted = CallEstimate { input: 0, output: part, is_whole: false, search: false, price };
+        let most = match judge(&bounds(&limits), wanted) {
+            BudgetDecision::Grant { most, .. } => most,
+            BudgetDecision::Wait => return Err(over(0)),
+            BudgetDecision::Over(at) => return Err(over(at)),
+        };
+        let is_capped = !limits.is_empty();
+        let date = accounts.date;
+        if is_capped {
+            accounts.reserve(date, &axes, Purpose::Turn, most);
+        }
+        drop(accounts);
+        let tightest = limits.into_iter().max_by_key(super::LimitUse::percent);
+        let within = tightest.map_or((BudgetAxis::Bot, Period::Day), |limit| (limit.axis, limit.period));
+        let pot = Mutex::new(Pot { whole: most, drawn: Spent::default() });
+        let ledger = Arc::clone(self);
+        Ok(Arc::new(Tree { ledger, date, axes, is_capped, within, for_turn: part_of(most), pot }))
+    }
+
+    /// Judges a call by what the tree has left and by the limits that are not the turn's, such as those of a child's agent.
+    /// Reserves its maximum cost if granted.
+    pub(super) fn draw_once(
+        &self,
+        tree: &Arc<Tree>,
+        by: DrawnBy,
+        wanted: CallEstimate,
+        payer: &Payer,
+    ) -> (Ruling, TreeReservation) {
+        let drawn = |most, beside| TreeReservation { tree: Arc::clone(tree), most, beside };
+        let mut accounts = self.accounts();
+        let limits = accounts.limits(payer, Purpose::Turn, &tree.axes);
+        let granted = match self.ruled(judge(&bounds(&limits), wanted), &limits) {
+            Ruling::Grant(granted) => granted,
+            other => return (other, drawn(Spent::default(), Vec::new())),
+        };
+        match tree.draw(CallEstimate { output: granted.output, search: granted.search, ..wanted }, by) {
+            BudgetDecision::Grant { output, search, most } => {
+                let mut beside = payer.axes();
+                beside.retain(|axis| !tree.axes.contains(axis));
+                accounts.reserve(tree.date, &beside, Purpose::Turn, most);
+                (Ruling::Grant(Granted { output, search, most }), drawn(most, beside))
+            }
+            BudgetDecision::Wait => (Ruling::Wait, drawn(Spent::default(), Vec::new())),
+            BudgetDecision::Over(_) => {
+                let (axis, period) = tree.within.clone();
+                (Ruling::Over(self.over(axis, period)), drawn(Spent::default(), Vec::new()))
             }
         }
     }
 }
 
 impl Tree {
-    /// Returns `true` if a daily cap is set, so that all calls of the tree have to draw on it.
+    /// Returns `true` if the turn has a limit, so that all calls of the tree have to draw on it.
     #[must_use]
     pub const fn is_capped(&self) -> bool {
         self.is_capped
@@ -115,25 +170,19 @@ impl Tree {
     }
 
     /// Judges a call by what the tree has left, and reserves its maximum cost if granted.
-    pub(super) fn draw(
-        self: &Arc<Self>,
-        wanted: CallEstimate,
-        by: DrawnBy,
-    ) -> (BudgetDecision, TreeReservation) {
+    fn draw(&self, wanted: CallEstimate, by: DrawnBy) -> BudgetDecision {
         let mut pot = self.pot();
         let mut whole = pot.whole;
         if by == DrawnBy::Child {
             whole -= self.for_turn;
         }
-        let money = self.ledger.caps.nano_usd.map(|_| whole.nano_usd);
-        let caps = Caps { tokens: Some(whole.tokens), nano_usd: money };
-        let ruling = judge(caps, DayUsage { spent: Spent::default(), reserved: pot.drawn }, wanted);
-        let most = match ruling {
-            BudgetDecision::Grant { most, .. } => most,
-            BudgetDecision::Wait | BudgetDecision::Over => Spent::default(),
-        };
-        pot.drawn += most;
-        (ruling, TreeReservation { tree: Arc::clone(self), most })
+        let caps = Caps { tokens: Some(whole.tokens), nano_usd: self.is_capped.then_some(whole.nano_usd) };
+        let usage = PeriodUsage { spent: Spent::default(), reserved: pot.drawn };
+        let ruling = judge(&[Bound { caps, usage }], wanted);
+        if let BudgetDecision::Grant { most, .. } = ruling {
+            pot.drawn += most;
+        }
+        ruling
     }
 
     fn pot(&self) -> MutexGuard<'_, Pot> {
@@ -147,11 +196,7 @@ impl Drop for Tree {
             return;
         }
         let left = self.pot().whole;
-        let mut today = self.ledger.roll_over();
-        if today.date == self.date {
-            today.day.reserved -= left;
-        }
-        drop(today);
+        self.ledger.accounts().release(self.date, &self.axes, Purpose::Turn, left);
         self.ledger.booked.notify_waiters();
     }
 }

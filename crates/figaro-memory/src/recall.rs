@@ -133,7 +133,7 @@ impl Chats {
 
     /// Returns the vector of the question at its author's cost; `None` if it does not arrive in time.
     async fn vector_of(&self, question: &RecallQuery<'_>, text: &str) -> Option<ByteVector> {
-        let payer = Payer { chat: question.chat, user: question.user.clone() };
+        let payer = Payer::new(question.chat, question.user.clone());
         self.meaning()?.of_question(text, payer).await
     }
 

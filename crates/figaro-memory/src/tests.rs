@@ -22,8 +22,7 @@ use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::conversation::{EntryKey, Message, MessageRole};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Payer;
-use figaro_ledger::{Ledger, LedgerParts, Slots};
-use figaro_policy::budget::Caps;
+use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf, Slots};
 use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
@@ -163,8 +162,8 @@ impl Scene {
             models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
             store: self.store.usage(),
             prices: Prices::default(),
-            caps: Caps::default(),
-            background_percent: 10,
+            limits: ConfiguredLimits::default(),
+            roles: RoleOf::default(),
             zone: figaro_base::tz::Tz::UTC,
             clock: Clock::system(),
             background: TaskTracker::new(),
@@ -177,7 +176,7 @@ impl Scene {
 }
 
 fn payer(number: usize) -> Payer {
-    Payer { chat: chat(number), user: UserId::telegram(1) }
+    Payer::new(chat(number), UserId::telegram(1))
 }
 
 async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {

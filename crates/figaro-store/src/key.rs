@@ -9,8 +9,9 @@ use figaro_base::ids::{
     BotId, ChatId, ConnectionId, DocumentId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId,
     TaskId, UpdateId, UserId,
 };
+use figaro_domain::budget::BudgetAxis;
 use figaro_domain::conversation::{ConversationId, EntryKey};
-use figaro_domain::usage::{Purpose, Spending};
+use figaro_domain::usage::Spending;
 
 /// Length of a ULID as text.
 const ULID_CHARS: usize = 26;
@@ -198,14 +199,29 @@ pub(super) fn day(day: NaiveDate) -> Vec<u8> {
     KeyBytes::default().number(i64::from(day.num_days_from_ce())).0
 }
 
-/// Key of the spending of a person on a day, by chat and model, in turns or in the background.
+/// Key of a notice about a limit, after the first day of its period.
+pub(super) fn told(start: NaiveDate, notice: &str) -> Vec<u8> {
+    KeyBytes(day(start)).id(notice).0
+}
+
+/// Key of the limits of an axis.
+pub(super) fn budget(axis: &BudgetAxis) -> Vec<u8> {
+    KeyBytes::default().id(axis).0
+}
+
+/// Key of the spending of a person on a day, by chat and model, in turns or in the background, for a task, agents and a key.
 pub(super) fn spending(spending: &Spending) -> Vec<u8> {
-    let Spending { chat, user, model, purpose, .. } = spending;
-    let key = KeyBytes(day(spending.day)).number(chat.0).id(user).id('\0').id(model);
-    match purpose {
-        Purpose::Turn => key.0,
-        Purpose::Background => key.id('\0').id("background").0,
+    let Spending { chat, user, task, agents, key, model, purpose, .. } = spending;
+    let mut bytes = KeyBytes(day(spending.day)).number(chat.0).id(user).id('\0').id(model);
+    if !purpose.is_turn() {
+        bytes = bytes.id('\0').id("background");
     }
+    let behind = task.map(BudgetAxis::Task).into_iter();
+    let behind = behind.chain(agents.iter().cloned().map(BudgetAxis::Agent));
+    for axis in behind.chain(key.clone().map(BudgetAxis::Key)) {
+        bytes = bytes.id('\0').id(axis);
+    }
+    bytes.0
 }
 
 /// Key of a task, after its chat.

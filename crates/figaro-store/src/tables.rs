@@ -11,6 +11,7 @@ use super::table::Table;
 use figaro_base::ids::{SessionId, UpdateId};
 use figaro_domain::access::AccessList;
 use figaro_domain::audit::{AuditEntry, AuditHead};
+use figaro_domain::budget::Budget;
 use figaro_domain::business::{BusinessAccount, CustomerChat};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::child::ChildRun;
@@ -145,12 +146,14 @@ tables! {
     access: AccessList = "access", by other;
     /// Strangers who were told that the bot is private, with the time.
     strangers: DateTime<Utc> = "strangers", by other;
-    /// Spending, by day, chat, person and model.
+    /// Spending, by day, chat, person, task, agents, key and model.
     spent: Spending = "spent", by other;
     /// Reservations of calls in progress, by id.
     reserved: Reservation = "reserved", by other;
-    /// Days on which owners were told that the caps are reached.
+    /// Notices about limits that were given, by the first day of the period and a text that names the limit.
     told_of_caps: () = "told_of_caps", by other;
+    /// Limits that owners set in chats, by axis.
+    budgets: Budget = "budgets", by other;
     /// Scheduled prompts, by task id.
     tasks: Task = "tasks", by other;
     /// Tasks of each chat: key index over `tasks`.

@@ -8,6 +8,7 @@ use super::key;
 use super::records::spending;
 use crate::{Result, UsageStore};
 use figaro_base::ids::ReservationId;
+use figaro_domain::budget::Budget;
 use figaro_domain::usage::{Reservation, Spending};
 
 impl UsageStore {
@@ -64,16 +65,39 @@ impl UsageStore {
         })
     }
 
-    /// Records, durably, that owners were told of a day's caps; returns `true` the first time.
-    pub async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool> {
+    /// Records, durably, that a notice was given in the period that begins on this day; returns `true` the first time.
+    /// `notice` names the limit and what was told of it.
+    pub async fn tell_of_budget(&self, start: NaiveDate, notice: &str) -> Result<bool> {
+        let key = key::told(start, notice);
         self.0
-            .change_durably("remember that owners were told", move |tables, changes| {
-                let key = key::day(day);
+            .change_durably("remember that people were told of a limit", move |tables, changes| {
                 let is_first = !tables.told_of_caps.contains(&key)?;
                 if is_first {
                     changes.put(&tables.told_of_caps, key, &())?;
                 }
                 Ok(is_first)
+            })
+            .await
+    }
+
+    /// Returns the limits that owners set in chats.
+    pub fn budgets(&self) -> Result<Vec<Budget>> {
+        self.0.read("read the limits on spending", |tables| tables.budgets.list(&[]))
+    }
+
+    /// Stores the limits of an axis, durably; without any limit its record is deleted.
+    pub async fn set_budget(&self, budget: &Budget) -> Result<()> {
+        let budget = budget.clone();
+        self.0
+            .change_durably("store a limit on spending", move |tables, changes| {
+                let key = key::budget(&budget.axis);
+                match budget.caps.is_set() {
+                    true => changes.put(&tables.budgets, key, &budget),
+                    false => {
+                        changes.remove(&tables.budgets, key);
+                        Ok(())
+                    }
+                }
             })
             .await
     }

@@ -28,10 +28,11 @@ use super::providers::{settings_and_hints, table, variables};
 use super::servers;
 use super::start_log;
 use super::terminal::{all_said, counted, say};
+use crate::app::parts::caps_of_bot;
 use figaro_base::clock::Clock;
 use figaro_config::{ENV_FILE, ModelChoice, PolicySettings, ServersSettings, Settings, Values, Variables};
+use figaro_domain::budget::PeriodCaps;
 use figaro_gateway::unanswered;
-use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::price::Prices;
@@ -217,9 +218,9 @@ fn other_servers(settings: &ServersSettings) -> Option<Finding> {
     }
 }
 
-/// Returns the default model and the fallback models.
+/// Returns the default model, the fallback models and the one for spent budgets.
 fn choices(settings: &Settings) -> impl Iterator<Item = &ModelChoice> {
-    [&settings.model.default].into_iter().chain(&settings.model.fallback)
+    [&settings.model.default].into_iter().chain(&settings.model.fallback).chain(&settings.model.over_budget)
 }
 
 /// Lists duplicates in the settings.
@@ -273,7 +274,8 @@ fn idle_keys(settings: &Settings) -> Option<String> {
 
 /// Warns about models that the bot refuses: money is the only cap and their prices are unknown.
 fn prices(settings: &Settings) -> Vec<String> {
-    if Caps::from(&settings.spending).takes_unpriced() {
+    let PeriodCaps { day, month } = caps_of_bot(&settings.spending);
+    if day.and(month).takes_unpriced() {
         return Vec::new();
     }
     let prices = Prices::new(settings.spending.prices.clone());

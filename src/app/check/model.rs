@@ -24,7 +24,12 @@ pub(super) async fn probe(
     choice: &ModelChoice,
     http: reqwest::Client,
 ) -> Finding {
-    let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
+    let alone = ModelSettings {
+        default: choice.clone(),
+        fallback: Vec::new(),
+        over_budget: None,
+        ..settings.model.clone()
+    };
     let spec = providers.find(choice.provider).map(|provider| &provider.spec);
     let models = match models(&alone, providers, &http, &ModelTrials::default(), &Clock::system()) {
         Ok(models) => models,

@@ -11,16 +11,18 @@ use figaro_domain::model::ModelName;
 use figaro_domain::provider_spec::VariableRole;
 use figaro_provider::price::Prices;
 
-const DOLLARS: &str = "DAILY_USD";
-const TOKENS: &str = "DAILY_TOKENS";
-/// Days of the longest month.
-const DAYS: f64 = 31.0;
+const DOLLARS: &str = "MONTHLY_USD";
+const TOKENS: &str = "MONTHLY_TOKENS";
+/// Caps of a day, with those of a month.
+const DAY: [(&str, &str); 2] = [(DOLLARS, "DAILY_USD"), (TOKENS, "DAILY_TOKENS")];
+/// Share of a month that one day may use: a runaway day leaves the rest.
+const DAYS: f64 = 10.0;
 /// Offered cap where the price is known, in US dollars a month.
 const DOLLARS_A_MONTH: &str = "10";
-/// Offered cap where the price is unknown, in tokens a day.
-const TOKENS_A_DAY: &str = "500000";
-/// Smallest cap that leaves room for a few answers, in tokens a day.
-const LEAST_TOKENS: u64 = 50_000;
+/// Offered cap where the price is unknown, in tokens a month.
+const TOKENS_A_MONTH: &str = "5000000";
+/// Smallest cap that leaves room for a few answers on each day, in tokens a month.
+const LEAST_TOKENS: u64 = 500_000;
 /// Answer that sets no cap.
 const NO_CAP: &str = "0";
 
@@ -30,25 +32,28 @@ const NO_CAP: &str = "0";
 /// When the dialogue ends.
 pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> Result<(), StartupError> {
     let Some(model) = paid_model(draft) else { return Ok(()) };
-    if let Some(name) = [DOLLARS, TOKENS].into_iter().find(|name| draft.get(name).is_some()) {
+    let all = DAY.into_iter().flat_map(|(month, day)| [month, day]);
+    if let Some(name) = all.into_iter().find(|name| draft.get(name).is_some()) {
         say(&format!("\n4. The bill: {name} is {}, and stays.", draft.get(name).unwrap_or_default()));
         return Ok(());
     }
     if is_priced(draft, &model) {
-        say("\n4. The bill. Figaro stops for the day once it has spent a thirty-first of this sum.");
+        say(
+            "\n4. The bill. Figaro stops until the next month once it has spent this sum, and until the next day after a tenth of it.",
+        );
         let question = format!("US dollars a month, {NO_CAP} for no cap [{DOLLARS_A_MONTH}]:");
         capped(dialogue, draft, &question, DOLLARS_A_MONTH, dollars).await
     } else {
         say(&format!(
-            "\n4. The bill. Figaro does not know what {model} costs, so it counts tokens and stops for the day."
+            "\n4. The bill. Figaro does not know what {model} costs, so it counts tokens. It stops until the next month once it has used them, and until the next day after a tenth of them."
         ));
-        let question = format!("Tokens a day, {NO_CAP} for no cap [{TOKENS_A_DAY}]:");
-        capped(dialogue, draft, &question, TOKENS_A_DAY, tokens).await
+        let question = format!("Tokens a month, {NO_CAP} for no cap [{TOKENS_A_MONTH}]:");
+        capped(dialogue, draft, &question, TOKENS_A_MONTH, tokens).await
     }
 }
 
-/// A cap as a variable with its value, and the line that confirms it.
-type Cap = (&'static str, String, String);
+/// Variables with their values, and the line that confirms them.
+type Cap = (Vec<(&'static str, String)>, String);
 
 /// Asks until `read` makes a cap of the answer.
 async fn capped(
@@ -65,8 +70,8 @@ async fn capped(
             return Ok(());
         }
         match read(&text) {
-            Ok((name, value, told)) => {
-                draft.set(name, &value);
+            Ok((values, told)) => {
+                values.iter().for_each(|(name, value)| draft.set(name, value));
                 say(&told);
                 return Ok(());
             }
@@ -75,22 +80,20 @@ async fn capped(
     }
 }
 
-/// Makes a daily cap of US dollars a month, rounded down to cents.
+/// Makes a cap of US dollars a month and of a tenth of them a day, in cents.
 fn dollars(text: &str) -> Result<Cap, &'static str> {
     let text = text.trim_start_matches('$').trim();
     // A comma before three digits may mean thousands.
     let is_unclear = text.split_once(',').is_some_and(|(_, rest)| rest.len() == 3);
     let amount = text.replace(',', ".").parse::<f64>().ok().filter(|_| !is_unclear);
-    let cents = amount
-        .filter(|amount| amount.is_finite() && *amount >= 0.0)
-        .map(|amount| (amount * 100.0 / DAYS).floor());
+    let cents =
+        amount.filter(|amount| amount.is_finite() && *amount >= 0.0).map(|amount| (amount * 100.0).round());
     match cents {
         None => Err("✗ Type a number of US dollars, such as 10."),
-        Some(cents) if cents < 1.0 => Err("✗ That is less than a cent a day."),
+        Some(cents) if cents < DAYS => Err("✗ That is less than a cent a day."),
         Some(cents) => {
-            let (day, month) = (format!("{:.2}", cents / 100.0), cents * DAYS / 100.0);
-            let told = format!("✓ At most ${day} a day ({DOLLARS}), ${month:.2} in a month of 31 days.");
-            Ok((DOLLARS, day, told))
+            let amounts = [cents, (cents / DAYS).floor()].map(|cents| format!("{:.2}", cents / 100.0));
+            Ok(both(DAY[0], amounts, |amount| format!("${amount}")))
         }
     }
 }
@@ -103,11 +106,22 @@ fn tokens(text: &str) -> Result<Cap, &'static str> {
     let count = first.parse::<u64>().ok().filter(|_| is_whole);
     let count = count.ok_or("✗ Type a whole number of tokens, such as 500000.")?;
     if count < LEAST_TOKENS {
-        return Err("✗ That is too little for a day of answers: type 50000 or more.");
+        return Err("✗ That is too little for a month of answers: type 500000 or more.");
     }
-    let count = count.to_string();
-    let told = format!("✓ At most {count} tokens a day ({TOKENS}).");
-    Ok((TOKENS, count, told))
+    Ok(both(DAY[1], [count, count / 10].map(|count| count.to_string()), |count| format!("{count} tokens")))
+}
+
+fn both(
+    (month, day): (&'static str, &'static str),
+    [of_month, of_day]: [String; 2],
+    words: impl Fn(&str) -> String,
+) -> Cap {
+    let told = format!(
+        "✓ At most {} a month ({month}) and {} of them a day ({day}).",
+        words(&of_month),
+        words(&of_day)
+    );
+    (vec![(month, of_month), (day, of_day)], told)
 }
 
 /// Returns the chosen model, unless it runs on this machine.
@@ -133,26 +147,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_monthly_sum_becomes_a_daily_cap_that_keeps_it() {
+    fn a_monthly_sum_leaves_a_tenth_for_a_day() {
         let cases = [
-            ("10", Some("0.32")),
-            ("$ 10", Some("0.32")),
-            ("0,31", Some("0.01")),
-            ("3100", Some("100.00")),
-            ("0.3", None),
+            ("10", Some(["10.00", "1.00"])),
+            ("$ 10", Some(["10.00", "1.00"])),
+            ("0,31", Some(["0.31", "0.03"])),
+            ("3100", Some(["3100.00", "310.00"])),
+            ("0.09", None),
             ("-5", None),
             ("NaN", None),
             ("inf", None),
             ("ten", None),
             ("1,000", None),
-            ("12,50", Some("0.40")),
+            ("12,50", Some(["12.50", "1.25"])),
         ];
+        let values = |cap: Cap| cap.0.into_iter().map(|(_, value)| value).collect::<Vec<_>>();
         for (text, wanted) in cases {
-            let cap = dollars(text).ok().map(|(_, value, _)| value);
-            assert_eq!(cap.as_deref(), wanted, "{text}");
+            assert_eq!(
+                dollars(text).ok().map(values),
+                wanted.map(|all| all.map(str::to_owned).to_vec()),
+                "{text}"
+            );
         }
-        assert_eq!(tokens("1_000 000").unwrap().1, "1000000");
-        assert!(tokens("50000.00").is_err() && tokens("50.00").is_err());
-        assert!(tokens("many").is_err() && tokens("49999").is_err() && tokens("50000").is_ok());
+        assert_eq!(values(tokens("1_000 000").unwrap()), ["1000000", "100000"]);
+        assert!(tokens("500000.00").is_err() && tokens("50.00").is_err());
+        assert!(tokens("many").is_err() && tokens("499999").is_err() && tokens("500000").is_ok());
     }
 }

@@ -9,14 +9,14 @@ use super::super::embedder::{EmbedderParts, embedder};
 use super::super::environment::{http_client, place_fault};
 use super::super::failure::StartupError;
 use super::super::providers::table;
+use crate::app::parts::caps_of_bot;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{BotId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::{MemorySettings, StoreUrl};
 use figaro_domain::model::ModelName;
-use figaro_ledger::{Ledger, LedgerParts, Slots};
+use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf, Slots};
 use figaro_memory::{Chats, Meaning};
-use figaro_policy::budget::Caps;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
 use figaro_store::Store;
@@ -83,9 +83,13 @@ impl Opened {
             models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
             store: self.store.usage(),
             prices: Prices::new(settings.spending.prices.clone()),
-            caps: Caps::from(&settings.spending),
-            // The user waits for the vectors, so background work may use the whole cap.
-            background_percent: 100,
+            // The user waits for the vectors, so background work may use the whole budget.
+            limits: ConfiguredLimits {
+                bot: caps_of_bot(&settings.spending),
+                background_percent: 100,
+                ..ConfiguredLimits::default()
+            },
+            roles: RoleOf::default(),
             zone: settings.timezone,
             clock: self.clock.clone(),
             background: self.background.clone(),

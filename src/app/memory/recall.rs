@@ -94,7 +94,7 @@ impl RecallEvaluator<'_> {
         if !self.histories.contains_key(&asked.conversation_id) {
             let history = self.history(&asked.conversation_id)?;
             // An active chat gets its vectors gradually. Here all are made first, so that every run gives the same result.
-            let payer = Payer { chat, user: nobody() };
+            let payer = Payer::new(chat, nobody());
             let made = self.opened.chats.embed_all(&payer, figaro_base::tz::Tz::UTC).await;
             let _count = made.map_err(|error| StartupError(error.to_string()))?;
             self.histories.insert(asked.conversation_id.clone(), history);

@@ -46,10 +46,13 @@ use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::window::BotName;
 use figaro_base::clock::Clock;
-use figaro_config::Settings;
-use figaro_ledger::{Ledger, LedgerParts, Slots};
+use figaro_base::ids::{ChatId, UserId};
+use figaro_config::{Settings, SpendingSettings};
+use figaro_domain::budget::{Caps, PeriodCaps};
+use figaro_domain::role::AccessRole;
+use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf, Slots};
 use figaro_mcp_client::servers::Servers;
-use figaro_policy::budget::Caps;
+use figaro_policy::access::is_owner;
 use figaro_provider::Providers;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
@@ -232,6 +235,40 @@ async fn bot(
     Ok(Bot { base, door, me, mcp, servers, described, policy_text, sender, live, approvers })
 }
 
+/// Returns the limits on spending of the settings.
+fn configured_limits(settings: &Settings) -> ConfiguredLimits {
+    let tokens = |tokens: Option<u64>| Caps { tokens, nano_usd: None };
+    let keys = settings.http.keys.iter().filter(|key| key.per_day.is_some());
+    ConfiguredLimits {
+        bot: caps_of_bot(&settings.spending),
+        background_percent: settings.spending.background_percent,
+        keys: keys.map(|key| (key.name.clone(), tokens(key.per_day))).collect(),
+        subject: tokens(settings.http.tokens.as_ref().and_then(|jwt| jwt.per_day)),
+    }
+}
+
+/// Returns the limits of the whole bot.
+pub(super) fn caps_of_bot(settings: &SpendingSettings) -> PeriodCaps {
+    let SpendingSettings { daily_tokens, daily_nano_usd, monthly_tokens, monthly_nano_usd, .. } = settings;
+    PeriodCaps {
+        day: Caps { tokens: *daily_tokens, nano_usd: *daily_nano_usd },
+        month: Caps { tokens: *monthly_tokens, nano_usd: *monthly_nano_usd },
+    }
+}
+
+/// Returns the lookup of roles for limits: owners have none.
+fn roles(base: &Base) -> RoleOf {
+    let (settings, store) = (base.settings.clone(), base.store.settings());
+    RoleOf(Arc::new(move |user: &UserId, chat: ChatId| match store.access() {
+        Ok(list) if is_owner(&settings.access, &list, user) => None,
+        Ok(list) => Some(list.role_of(user, Some(chat))),
+        Err(error) => {
+            tracing::error!(%error, "the role of a person could not be read; a member's limits hold");
+            Some(AccessRole::Member)
+        }
+    }))
+}
+
 async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, StartupError> {
     let models: Models = models(&base.settings.model, providers, &base.http, &base.trials, &base.clock)?;
     let models = models.with_outside_search(base.settings.tavily.key.is_some());
@@ -240,8 +277,8 @@ async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Start
         models: Arc::new(models),
         store: base.store.usage(),
         prices: Prices::new(settings.prices.clone()),
-        caps: Caps::from(settings),
-        background_percent: settings.background_percent,
+        limits: configured_limits(&base.settings),
+        roles: roles(base),
         zone: base.settings.timezone,
         clock: base.clock.clone(),
         // `back` still books the cost of turns that are being stopped.

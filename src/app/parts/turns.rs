@@ -24,6 +24,7 @@ use figaro_agent::turn::prepare::{
 };
 use figaro_agent::turn::report::Reporter;
 use figaro_agent::turn::rights::RightsChecker;
+use figaro_agent::turn::spending::SpendingNotices;
 use figaro_agent::turn::summaries::Summariser;
 use figaro_agent::turn::trace::Tracer;
 use figaro_agent::turn::transcription::{AT_ONCE, Transcription};
@@ -86,6 +87,14 @@ fn ender(
     reporter: &Reporter,
 ) -> Ender {
     let (delivery, owners) = channel;
+    let spending = SpendingNotices {
+        ledger: ledger.clone(),
+        settings: base.store.settings(),
+        locales: base.languages.locales.clone(),
+        owners: owners.clone(),
+        background: base.groups.front.clone(),
+        reporter: reporter.clone(),
+    };
     Ender {
         conversations: base.store.conversations(),
         tasks: base.store.tasks(),
@@ -97,6 +106,7 @@ fn ender(
         tools,
         ledger: ledger.clone(),
         locales: base.languages.locales.clone(),
+        spending,
         default_zone: base.settings.timezone,
         notices: Arc::default(),
         parked: base.parked.clone(),
@@ -161,7 +171,7 @@ pub(super) fn rights(base: &Base) -> RightsChecker {
     }
 }
 
-fn preparer(base: &Base, ledger: &Ledger, agents: AgentCatalog, telling: TurnReporting) -> Preparer {
+fn preparer(base: &Base, ledger: &Arc<Ledger>, agents: AgentCatalog, telling: TurnReporting) -> Preparer {
     let TurnReporting { reporter, bus } = telling;
     let limits = &base.settings.limits;
     let contexts = Contexts {
@@ -202,6 +212,7 @@ fn preparer(base: &Base, ledger: &Ledger, agents: AgentCatalog, telling: TurnRep
         records: record_tools(base, ledger),
         personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.personas() },
         models: ledger.models.clone(),
+        ledger: ledger.clone(),
         bus,
         locales: base.languages.locales.clone(),
         max_passes: limits.max_passes,

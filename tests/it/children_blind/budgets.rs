@@ -37,7 +37,7 @@ async fn stays_within(variable: &str, cap: &str, is_within: impl Fn(u64, u64) ->
     let before = scene.world.bot_texts(ANN).len();
     scene.world.say(ANN, ANN, "Have everybody work");
     let told = scene.world.answers(ANN, before + 1).await[before].clone();
-    let is_clear = text(&told).contains("As far as it went.") || text(&told).contains("over today's budget");
+    let is_clear = text(&told).contains("As far as it went.") || text(&told).contains("over my budget");
     let texts = scene.world.bot_texts(ANN);
     assert!(is_clear || texts.iter().any(|t| t.contains("As far as")), "{variable}={cap}: {texts:?}");
     scene.is_quiet(&[]).await;

@@ -321,6 +321,8 @@ conformance! {
         what_is_booked_adds_up
         what_a_stop_left_open_counts_as_spent
         owners_are_told_once_a_day
+        limits_are_kept_and_follow_their_chat
+        spending_is_kept_apart_by_task_agents_and_key
     }
     tasks {
         tasks_are_kept_once_and_within_limits

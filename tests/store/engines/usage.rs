@@ -1,7 +1,8 @@
 //! What model calls have cost.
 
 use chrono::NaiveDate;
-use figaro_base::ids::{ChatId, ReservationId, UserId};
+use figaro_base::ids::{ChatId, ReservationId, TaskId, UserId};
+use figaro_domain::budget::{Budget, BudgetAxis, Caps, PeriodCaps};
 use figaro_domain::usage::{Purpose, Ratings, Reservation, Spending, Spent};
 
 use super::{Backend, CHAT};
@@ -17,6 +18,9 @@ pub(super) fn spending(on: u32, chat: ChatId, user: i64, model: &str, tokens: u6
         day: day(on),
         chat,
         user,
+        task: None,
+        agents: Vec::new(),
+        key: None,
         model: model.parse().unwrap(),
         purpose,
         spent,
@@ -86,11 +90,54 @@ pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend)
 
 pub(super) async fn owners_are_told_once_a_day(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert!(store.usage().tell_of_caps(day(1)).await.unwrap());
+    assert!(store.usage().tell_of_budget(day(1), "bot over").await.unwrap());
     let store = backend.reopen(store).await;
     let again = [
-        store.usage().tell_of_caps(day(1)).await.unwrap(),
-        store.usage().tell_of_caps(day(2)).await.unwrap(),
+        store.usage().tell_of_budget(day(1), "bot over").await.unwrap(),
+        store.usage().tell_of_budget(day(1), "bot nearly").await.unwrap(),
+        store.usage().tell_of_budget(day(2), "bot over").await.unwrap(),
     ];
-    assert_eq!(again, [false, true]);
+    assert_eq!(again, [false, true, true]);
+}
+
+pub(super) async fn limits_are_kept_and_follow_their_chat(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let caps = |tokens| PeriodCaps {
+        day: Caps { tokens: Some(tokens), nano_usd: None },
+        month: Caps { tokens: None, nano_usd: Some(5) },
+    };
+    let of = |axis, tokens| Budget { axis, caps: caps(tokens) };
+    let person = || BudgetAxis::Person(UserId::telegram(4));
+    let kept = [of(BudgetAxis::Bot, 1), of(BudgetAxis::Chat(CHAT), 2), of(person(), 3)];
+    for budget in kept.iter().chain([&of(person(), 4)]) {
+        store.usage().set_budget(budget).await.unwrap();
+    }
+    let store = backend.reopen(store).await;
+    let all = store.usage().budgets().unwrap();
+    assert_eq!(all, [of(BudgetAxis::Bot, 1), of(BudgetAxis::Chat(CHAT), 2), of(person(), 4)]);
+    let none = Budget { axis: BudgetAxis::Bot, caps: PeriodCaps::default() };
+    store.usage().set_budget(&none).await.unwrap();
+    store.settings().migrate_chat(CHAT, ChatId(-77)).await.unwrap();
+    let all = store.usage().budgets().unwrap();
+    assert_eq!(all, [of(BudgetAxis::Chat(ChatId(-77)), 2), of(person(), 4)]);
+}
+
+pub(super) async fn spending_is_kept_apart_by_task_agents_and_key(backend: &dyn Backend) {
+    let store = backend.open().await;
+    let plain = spending(1, CHAT, 4, "openai:a", 10);
+    let by_key = Spending { key: Some("shop".to_owned()), ..plain.clone() };
+    let by_agent = Spending { agents: vec!["leader".to_owned(), "helper".to_owned()], ..plain.clone() };
+    let by_task = Spending { task: Some(TaskId::new()), ..plain.clone() };
+    let all = [plain, by_key, by_agent, by_task];
+    for spending in all.iter().chain(&all) {
+        store.usage().book(spending, None).unwrap();
+    }
+    store.flush().await.unwrap();
+    let store = backend.reopen(store).await;
+    let spent = store.usage().spent(day(1)..=day(1)).unwrap();
+    assert_eq!(spent.len(), all.len());
+    for wanted in all {
+        let found = spent.iter().find(|one| one.payer() == wanted.payer()).unwrap();
+        assert_eq!(found.spent.tokens, 20);
+    }
 }

@@ -242,7 +242,7 @@ fn refused(words: &str) -> String {
 /// Returns the reason for the model why nothing was drawn.
 fn reason(error: &LedgerError) -> String {
     match error {
-        LedgerError::OverBudget => {
+        LedgerError::OverBudget(_) => {
             "today's budget leaves no room for a picture: tell the person, who may ask again tomorrow"
                 .to_owned()
         }

@@ -84,6 +84,10 @@ pub struct ToolContext {
     pub(crate) standing: Standing,
     /// Agent that makes the call, and the person it runs for.
     pub(crate) agent: AgentContext,
+    /// Agents that asked for this one, the outermost first.
+    pub(crate) asked_by: Vec<String>,
+    /// Name of the key of the HTTP gateway that the request came with.
+    pub(crate) key: Option<String>,
     /// Task, if the turn is its run.
     pub(crate) task: Option<TaskId>,
     /// Addresses from people or from searches. Tools may load no others.
@@ -138,10 +142,16 @@ impl ToolContext {
         self.sends.iter().for_each(|sends| sends.give_back(count));
     }
 
-    /// Returns the payer of model calls within the tool: the chat and the person.
+    /// Returns the payer of model calls of this agent and within its tools.
     #[must_use]
     pub(crate) fn payer(&self) -> Payer {
-        Payer { chat: self.place.chat, user: self.speaker.user.clone() }
+        let (task, agents, key) = (self.task, self.lineage(), self.key.clone());
+        Payer { task, agents, key, ..Payer::new(self.place.chat, self.speaker.user.clone()) }
+    }
+
+    /// Returns the names of this agent and of those that asked for it, the outermost first. Figaro itself has none.
+    pub(crate) fn lineage(&self) -> Vec<String> {
+        self.asked_by.iter().chain(&self.agent.agent_schema_uri).cloned().collect()
     }
 }
 
@@ -172,6 +182,8 @@ impl ToolContext {
                 is_eval: false,
                 client_id: None,
             },
+            asked_by: Vec::new(),
+            key: None,
             task: None,
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,

@@ -16,6 +16,7 @@ use super::outcome::Outcome;
 use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
+use super::spending::SpendingNotices;
 use super::trace::Tracer;
 use crate::delivery::{Delivery, Owners};
 use crate::tools::Registry;
@@ -57,6 +58,8 @@ pub struct Ender {
     pub tools: Arc<Registry>,
     /// The record of spending, and the access to the models.
     pub ledger: Arc<Ledger>,
+    /// Tells people and owners of the limits on spending.
+    pub spending: SpendingNotices,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// The zone of chats that set none.
@@ -108,8 +111,8 @@ impl Ender {
             }
         }
         // The person who asked need not wait for this.
-        if let Some(TurnError::OverBudget { time, zone }) = outcome.error() {
-            self.tell_owners(time, zone).await;
+        if let Some(TurnError::OverBudget(over)) = outcome.error() {
+            self.spending.over(over).await;
         }
     }
 
@@ -209,6 +212,7 @@ impl Ender {
             is_rich: self.is_rich(question, outcome),
             called_off: self.called_off(turn),
             cards: self.cards(turn, question, outcome).await,
+            spending: self.spending.lines(question, outcome).await,
         }
     }
 
@@ -368,24 +372,5 @@ impl Ender {
                 true
             }
         }
-    }
-
-    /// Tells owners, once a day, that the day's budget is used up.
-    async fn tell_owners(&self, time: &str, zone: &str) {
-        match self.ledger.tell_of_caps().await {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => {
-                return self.reporter.report(&error, "whether owners know of a cap could not be stored");
-            }
-        }
-        let spent = self.ledger.spent_today();
-        let money = spent.money();
-        let words = |texts: &Texts| {
-            let tokens = texts.tokens(spent.tokens);
-            let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
-            fill(texts.caps_reached(), &values)
-        };
-        self.owners.tell(self.locales.map(words)).await;
     }
 }

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use figaro_base::text::one_line;
+use figaro_domain::budget::BudgetAxis;
 use figaro_domain::delivery::Action;
 use figaro_domain::model::{ModelName, list};
 use figaro_domain::task::Reason;
-use figaro_ledger::{Ledger, LedgerError};
+use figaro_ledger::{Ledger, LedgerError, OverBudget};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_provider::models::Models;
 use figaro_provider::retry::MAX_ASKED;
@@ -44,16 +47,11 @@ pub(crate) enum TurnError {
         served: Vec<ModelName>,
     },
     /// The price of the model is unknown, and money is the only limit.
-    #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
+    #[error("the price of {0} is not known, and money is the only limit")]
     Unpriced(ModelName),
-    /// The day's budget is used up.
-    #[error("today's budget is used up; it resets at {time} ({zone})")]
-    OverBudget {
-        /// Local time of the reset, as `HH:MM`.
-        time: String,
-        /// IANA name of the time zone of `time`.
-        zone: String,
-    },
+    /// A limit on spending is used up.
+    #[error(transparent)]
+    OverBudget(Box<OverBudget>),
     /// The model, or its provider's filter, withheld the answer.
     #[error("the model or its provider withheld the answer")]
     Withheld,
@@ -97,10 +95,7 @@ impl TurnError {
             LedgerError::Model(error) => Self::of_model(error, &ledger.models, model).await,
             LedgerError::Unpriced(model) => Self::Unpriced(model),
             LedgerError::Store | LedgerError::Slow | LedgerError::Busy => Self::Internal,
-            LedgerError::OverBudget => {
-                let (at, zone) = ledger.resets_at();
-                Self::OverBudget { time: at.format("%H:%M").to_string(), zone: zone.name().to_owned() }
-            }
+            LedgerError::OverBudget(over) => Self::OverBudget(over),
         }
     }
 
@@ -134,7 +129,7 @@ impl TurnError {
             Self::Limited { .. } => "rate_limited",
             Self::Gone { .. } => "unknown_model",
             Self::Unpriced(_) => "unpriced",
-            Self::OverBudget { .. } => "over_budget",
+            Self::OverBudget(_) => "over_budget",
             Self::Withheld => "withheld",
             Self::Empty => "empty",
             Self::Spent => "spent",
@@ -151,6 +146,15 @@ impl TurnError {
     pub(super) const fn param(&self) -> Option<&'static str> {
         match self {
             Self::Unmet(demand, _) => Some(demand.word()),
+            _ => None,
+        }
+    }
+
+    /// Returns the end of the used-up limit on spending; `None` for any other error.
+    #[must_use]
+    pub(super) fn until(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::OverBudget(over) => Some(over.until.to_utc()),
             _ => None,
         }
     }
@@ -199,8 +203,15 @@ impl TurnError {
                 return fill(words, &[("model", &model.to_string()), ("served", &served)]);
             }
             Self::Unpriced(model) => return fill(texts.error_unpriced(), &[("model", &model.to_string())]),
-            Self::OverBudget { time, zone } => {
-                return fill(texts.error_budget(), &[("time", time), ("zone", zone)]);
+            Self::OverBudget(over) => {
+                let words = match over.axis {
+                    BudgetAxis::Person(_) | BudgetAxis::Role(_) => texts.error_budget_person(),
+                    BudgetAxis::Chat(_) => texts.error_budget_chat(),
+                    BudgetAxis::Task(_) => texts.error_budget_task(),
+                    BudgetAxis::Bot | BudgetAxis::Agent(_) | BudgetAxis::Key(_) => texts.error_budget(),
+                };
+                let (time, zone) = over.until_words();
+                return fill(words, &[("time", &time), ("zone", &zone)]);
             }
             Self::Withheld => texts.error_refused(),
             Self::Empty => texts.error_empty(),
@@ -219,7 +230,10 @@ impl TurnError {
     #[must_use]
     pub(super) fn reason(&self) -> Reason {
         match self {
-            Self::OverBudget { time, zone } => Reason::Budget { time: time.clone(), zone: zone.clone() },
+            Self::OverBudget(over) => {
+                let (time, zone) = over.until_words();
+                Reason::Budget { time, zone }
+            }
             Self::Model(error, _) => match error {
                 ProviderError::Unauthorized(_)
                 | ProviderError::UnknownModel(_)
@@ -265,9 +279,7 @@ impl TurnError {
     #[must_use]
     pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {
-            Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } | Self::NoAgent(_) => {
-                Vec::new()
-            }
+            Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget(_) | Self::NoAgent(_) => Vec::new(),
             Self::Gone { .. } | Self::Unpriced(_) | Self::Model(ProviderError::UnknownModel(_), _) => {
                 vec![Action::OtherModel]
             }

@@ -28,6 +28,7 @@ pub mod rights;
 pub mod run;
 mod scope;
 mod setup;
+pub mod spending;
 pub mod summaries;
 pub mod taken_up;
 pub mod trace;

@@ -86,7 +86,7 @@ impl Namer {
         let unnamed = Unnamed {
             session: turn.session,
             model: model.unwrap_or_else(|| self.ledger.models.default_model().clone()),
-            payer: Payer { chat: turn.conversation.chat, user: asker.user.clone() },
+            payer: Payer::new(turn.conversation.chat, asker.user.clone()),
         };
         if !self.with_busy(|busy| busy.insert(unnamed.session)) {
             return;

@@ -116,7 +116,7 @@ impl Outcome {
             Self::Stopped(_) => TurnEnding::Stopped,
             Self::Failed(error, _) => {
                 let (label, reason) = (error.label(), error.to_string());
-                TurnEnding::Failed { label, reason, param: error.param() }
+                TurnEnding::Failed { label, reason, param: error.param(), until: error.until() }
             }
             Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => return None,
         };

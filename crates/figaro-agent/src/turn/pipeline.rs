@@ -314,7 +314,7 @@ impl Turns {
                 self.learn(&turn, &question);
                 if let Some(asker) = question.asker() {
                     let chat = turn.conversation.chat;
-                    self.vectors.after_turn(Payer { chat, user: asker.user.clone() });
+                    self.vectors.after_turn(Payer::new(chat, asker.user.clone()));
                 }
                 None
             }

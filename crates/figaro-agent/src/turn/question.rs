@@ -9,6 +9,7 @@ use figaro_domain::conversation::Message;
 use figaro_domain::message::{Attachment, HearingResult, Inbound, Join, Speaker};
 use figaro_domain::model::ModelName;
 use figaro_domain::task::{Lease, Task};
+use figaro_domain::usage::Payer;
 use figaro_policy::access::Standing;
 
 /// Maximum number of parts of a question. Later messages start a new question.
@@ -89,6 +90,20 @@ impl Question {
     #[must_use]
     pub(crate) fn lease(&self) -> Option<&Lease> {
         self.task.as_ref()?.lease.as_ref()
+    }
+
+    /// Returns who pays for the turn with this agent; `None` for a question without a message.
+    pub(crate) fn payer(&self, agent: Option<&str>) -> Option<Payer> {
+        let user = self.asker()?.user.clone();
+        let (task, key) = (self.task.as_ref().map(|task| task.id), self.key());
+        let agents = agent.map(str::to_owned).into_iter().collect();
+        Some(Payer { task, agents, key, ..Payer::new(self.parts.first()?.place.chat, user) })
+    }
+
+    /// Returns the name of the key of the HTTP gateway that the question came with.
+    #[must_use]
+    pub(crate) fn key(&self) -> Option<String> {
+        self.requested.as_ref()?.key.clone()
     }
 
     #[must_use]

@@ -23,6 +23,8 @@ pub struct Requested {
     pub tenant: String,
     /// Name of the client, as the requester gives it.
     pub client: Option<String>,
+    /// Name of the requester's key; limits on spending may be set for it.
+    pub key: Option<String>,
     /// `true` if the requester is unknown. Nothing is remembered about them.
     pub is_anonymous: bool,
     /// `true` if neither the question nor the answer is stored after the turn.

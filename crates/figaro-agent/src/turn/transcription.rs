@@ -77,7 +77,7 @@ impl Transcription {
             sounds.filter_map(|one| one.seconds).map(|seconds| seconds.min(MAX_PARTED_SECONDS)).sum();
         hearing.deadline += Duration::from_secs(seconds / OF_LENGTH);
         for part in &mut question.parts {
-            let payer = Payer { chat: part.place.chat, user: part.speaker.user.clone() };
+            let payer = Payer::new(part.place.chat, part.speaker.user.clone());
             let words = hearing.words_of(&mut part.attachments, &payer).await;
             if !words.is_empty() {
                 add_words(&mut part.text, words);
@@ -190,7 +190,7 @@ impl QuestionSounds<'_> {
             Err(error) => {
                 tracing::warn!(%error, label = error.label(), "a sound could not be heard");
                 Err(match error {
-                    LedgerError::OverBudget => HearingResult::OverBudget,
+                    LedgerError::OverBudget(_) => HearingResult::OverBudget,
                     LedgerError::Unpriced(_) => HearingResult::Unpriced,
                     LedgerError::Model(ProviderError::Unreadable(_)) => HearingResult::Unreadable,
                     LedgerError::Model(ProviderError::TooLong(_)) => HearingResult::TooLong,

@@ -5,10 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDate, Utc};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::super::error::GatewayError;
@@ -31,8 +29,6 @@ const ROOM_AFTER: Duration = Duration::from_secs(1);
 pub(super) struct CallerLimits {
     /// Maximum requests per minute.
     pub(super) per_minute: Option<u32>,
-    /// Maximum tokens per day (UTC).
-    pub(super) per_day: Option<u64>,
 }
 
 /// Limits on the total size of bodies, in bytes.
@@ -75,20 +71,13 @@ impl SharedLimits {
 #[derive(Debug)]
 pub struct Account {
     name: String,
-    limits: CallerLimits,
+    /// Name by which the ledger counts what the caller spends; `None` for callers without a key.
+    key: Option<String>,
     rate: Option<DefaultDirectRateLimiter>,
-    /// Tokens used today (UTC).
-    spent: Mutex<DailyTokens>,
     questions: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
     followers: Arc<Semaphore>,
     shared: SharedLimits,
-}
-
-#[derive(Debug, Default)]
-struct DailyTokens {
-    day: NaiveDate,
-    tokens: u64,
 }
 
 /// Permit for a question in progress; returned on drop.
@@ -118,14 +107,23 @@ impl Account {
         let rate = limits.per_minute.and_then(NonZeroU32::new);
         Self {
             name: name.to_owned(),
-            limits,
+            key: None,
             rate: rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate))),
-            spent: Mutex::default(),
             questions: Arc::new(Semaphore::new(MAX_AT_ONCE)),
             bytes: Arc::new(Semaphore::new(shared.bounds.own)),
             followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             shared,
         }
+    }
+
+    /// Has what the caller spends counted by this name.
+    pub(super) fn counted_as(self, key: String) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    /// Returns the name by which the ledger counts what the caller spends.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// Returns the name for the log and the metrics.
@@ -148,17 +146,8 @@ impl Account {
     /// Takes a permit for a question.
     ///
     /// # Errors
-    /// If there is none left, or the tokens of the day are used up.
-    pub(crate) fn admit(&self, now: DateTime<Utc>) -> Result<QuestionPermit, GatewayError> {
-        if let Some(most) = self.limits.per_day {
-            let spent = self.spent.lock();
-            if spent.day == now.date_naive() && spent.tokens >= most {
-                let words = format!(
-                    "the {most} tokens that this key or token has in a day are used up; it has new ones tomorrow"
-                );
-                return Err(GatewayError::too_many("insufficient_quota", words).after(until_tomorrow(now)));
-            }
-        }
+    /// If there is none left.
+    pub(crate) fn admit(&self) -> Result<QuestionPermit, GatewayError> {
         let place = |room: &Arc<Semaphore>| {
             room.clone().try_acquire_owned().map_err(|_full| {
                 let words = "as many questions are being answered already as may be at the same time; ask again when one is over";
@@ -202,20 +191,6 @@ impl Account {
         join(&mut held.shared, shared);
         Ok(())
     }
-
-    pub(crate) fn spend(&self, tokens: u64, today: NaiveDate) {
-        let mut spent = self.spent.lock();
-        if spent.day != today {
-            *spent = DailyTokens { day: today, tokens: 0 };
-        }
-        spent.tokens = spent.tokens.saturating_add(tokens);
-    }
-}
-
-/// Returns the time left of the day (UTC).
-fn until_tomorrow(now: DateTime<Utc>) -> Duration {
-    let tomorrow = now.date_naive().succ_opt().and_then(|day| day.and_hms_opt(0, 0, 0));
-    tomorrow.and_then(|at| (at.and_utc() - now).to_std().ok()).unwrap_or_default()
 }
 
 fn join(held: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {

@@ -38,13 +38,13 @@ impl KnownCallers {
     pub fn new(settings: &HttpSettings) -> Self {
         let shared = SharedLimits::of_keys(MAX_OF_KEYS);
         let keyed = |key: ApiKey| {
-            let limits = CallerLimits { per_minute: key.per_minute, per_day: key.per_day };
-            let account = Arc::new(Account::new(&key.name, limits, shared.clone()));
+            let limits = CallerLimits { per_minute: key.per_minute };
+            let account = Account::new(&key.name, limits, shared.clone());
+            let account = Arc::new(account.counted_as(key.name.clone()));
             Keyed { key, account }
         };
         let tokens = settings.tokens.as_ref();
-        let of_subject =
-            tokens.map(|tokens| CallerLimits { per_minute: tokens.per_minute, per_day: tokens.per_day });
+        let of_subject = tokens.map(|tokens| CallerLimits { per_minute: tokens.per_minute });
         Self {
             keys: settings.keys.iter().cloned().map(keyed).collect(),
             verifier: tokens.and_then(Verifier::new),

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::account::{Account, CallerLimits, SharedLimits};
+use figaro_ledger::SUBJECT;
 
 /// Maximum number of subjects whose usage is kept. The one seen longest ago is forgotten first.
 const MAX_SUBJECTS: usize = 10_000;
@@ -44,7 +45,8 @@ impl Subjects {
             let oldest = idle.min_by_key(|(_, seen)| seen.last).map(|(subject, _)| subject.clone());
             oldest.iter().for_each(|oldest| drop(known.remove(oldest)));
         }
-        let account = Arc::new(Account::new("-", self.limits, self.shared.clone()));
+        let account = Account::new("-", self.limits, self.shared.clone());
+        let account = Arc::new(account.counted_as(format!("{SUBJECT}{subject}")));
         known.insert(subject.to_owned(), SubjectAccount { account: account.clone(), last: now });
         account
     }
@@ -56,14 +58,13 @@ mod tests {
 
     #[test]
     fn each_subject_has_an_account_and_those_of_long_ago_make_room() {
-        let limits = CallerLimits { per_minute: Some(1), per_day: Some(5) };
+        let limits = CallerLimits { per_minute: Some(1) };
         let subjects = Subjects::new(limits, SharedLimits::of_subjects(8));
-        let now = chrono::DateTime::UNIX_EPOCH;
         let ann = subjects.account("ann");
         ann.count().unwrap();
-        ann.spend(5, now.date_naive());
-        assert!(subjects.account("ann").count().is_err() && subjects.account("ann").admit(now).is_err());
-        assert!(subjects.account("bob").count().is_ok() && subjects.account("bob").admit(now).is_ok());
+        assert_eq!(ann.key(), Some("jwt:ann"));
+        assert!(subjects.account("ann").count().is_err());
+        assert!(subjects.account("bob").count().is_ok() && subjects.account("bob").admit().is_ok());
         for number in 0..MAX_SUBJECTS {
             subjects.account(&number.to_string());
         }

@@ -88,8 +88,7 @@ mod tests {
     }
 
     fn asked() -> PendingQuestion {
-        let account = Arc::new(Account::default());
-        let room = account.admit(chrono::DateTime::UNIX_EPOCH).unwrap();
+        let room = Account::default().admit().unwrap();
         let conversation = ConversationId::whole(ChatId::external(1));
         PendingQuestion {
             requested: Arc::new(Requested::default()),
@@ -97,7 +96,6 @@ mod tests {
             session: None,
             teaches: false,
             identity: "ann".to_owned(),
-            account,
             room,
             bytes: BodyPermit::default(),
             resumes: None,

@@ -100,7 +100,6 @@ impl GatewayRunner {
     fn account(&self, turn: &HubTurn) {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
-        turn.account().spend(tokens, self.clock.now().date_naive());
         self.meters.turn(turn.client(), closing.as_ref().map(|closing| &closing.ending), tokens);
     }
 }

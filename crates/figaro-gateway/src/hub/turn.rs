@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::super::caller::{Account, BodyPermit, QuestionPermit};
+use super::super::caller::{BodyPermit, QuestionPermit};
 use super::super::handover::{CallIdPrefix, Handover};
 use figaro_agent::delivery::{OutsideEvent, TurnClosing, TurnEnding, TurnEvent, TurnEventKind};
 use figaro_agent::turn::control::Control;
@@ -31,8 +31,6 @@ pub(crate) struct PendingQuestion {
     pub(crate) teaches: bool,
     /// Unique text of the caller who may follow the turn.
     pub(crate) identity: String,
-    /// Account that the usage is counted on.
-    pub(crate) account: Arc<Account>,
     /// Permit among the caller's questions.
     pub(crate) room: QuestionPermit,
     /// Permit for the bytes of the body.
@@ -53,7 +51,6 @@ pub(crate) struct HubTurn {
     left: Arc<HandoverSlot>,
     conversation: ConversationId,
     identity: String,
-    account: Arc<Account>,
     resumes: Option<CallIdPrefix>,
     log: Mutex<Log>,
     news: watch::Sender<()>,
@@ -109,7 +106,6 @@ impl HubTurn {
             session,
             teaches,
             identity,
-            account,
             room,
             bytes,
             resumes,
@@ -136,7 +132,6 @@ impl HubTurn {
             left,
             conversation,
             identity,
-            account,
             resumes,
             log: Mutex::new(log),
             news: watch::Sender::default(),
@@ -218,10 +213,6 @@ impl HubTurn {
             OutsideEvent::Event(event) => Some(event.run),
             OutsideEvent::Words(_) | OutsideEvent::Declined(_) => None,
         })
-    }
-
-    pub(super) const fn account(&self) -> &Arc<Account> {
-        &self.account
     }
 
     /// Returns the outcome, once the turn has reported it.

@@ -5,6 +5,7 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::ChatId;
+use figaro_domain::budget::{Budget, BudgetAxis};
 use figaro_domain::usage::{Spending, Spent};
 
 /// Adds to the record of the same day, chat, person and model. Skips a record without spending and ratings.
@@ -24,7 +25,7 @@ pub(crate) fn add(
     changes.put(&tables.spent, key, &spending)
 }
 
-/// Moves the spending of a chat to its new id.
+/// Moves the spending of a chat, and its limits, to its new id.
 pub(super) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -37,6 +38,12 @@ pub(super) fn migrate(
             changes.remove(&tables.spent, key);
             add(tables, changes, Spending { chat: to, ..spending })?;
         }
+    }
+    let before = key::budget(&BudgetAxis::Chat(from));
+    if let Some(Budget { caps, .. }) = tables.budgets.find(&before)? {
+        let axis = BudgetAxis::Chat(to);
+        changes.remove(&tables.budgets, before);
+        changes.put(&tables.budgets, key::budget(&axis), &Budget { axis, caps })?;
     }
     Ok(())
 }

@@ -60,12 +60,26 @@ buttons! {
         Chats = "chats",
         People = "people",
         Models = "models",
+        Agents = "agents",
+        Tasks = "tasks",
+        Keys = "keys",
+        /// Usage of the last months.
+        Month = "month",
     }
 }
 
 impl UsageButton {
     /// All views, in the order of their buttons.
-    pub(crate) const ALL: [Self; 4] = [Self::Days, Self::Chats, Self::People, Self::Models];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Days,
+        Self::Month,
+        Self::Chats,
+        Self::People,
+        Self::Models,
+        Self::Agents,
+        Self::Tasks,
+        Self::Keys,
+    ];
 }
 
 buttons! {

@@ -10,6 +10,7 @@ mod agents;
 mod approve;
 mod audit;
 mod back;
+mod budget;
 mod business;
 mod buttons;
 mod chat;
@@ -42,6 +43,7 @@ pub(crate) use agents::AgentsButton;
 pub(crate) use approve::ApproveButton;
 pub(crate) use audit::AuditButton;
 pub(crate) use back::BackButton;
+pub(crate) use budget::{BudgetButton, BudgetKey, key_of};
 pub(crate) use business::BusinessButton;
 pub(crate) use chat::{
     DrawButton, HelpButton, NotesButton, StartButton, StatusButton, UsageButton, VoiceButton, WhyButton,

@@ -23,6 +23,8 @@ pub(crate) enum SettingField {
     Answers,
     /// Reaction while the bot works on a question in a group: `on` or `off`.
     Eyes,
+    /// Line under each answer that says what it cost: `on` or `off`.
+    Cost,
     /// Hours of each day in which no task runs, such as `22:00–07:00`.
     Quiet,
     /// Text that greets newcomers of a group.
@@ -33,7 +35,7 @@ pub(crate) enum SettingField {
 
 impl SettingField {
     /// All settings, in the order in which the card shows them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Language,
         Self::Tone,
         Self::Instructions,
@@ -43,6 +45,7 @@ impl SettingField {
         Self::Eyes,
         Self::Welcome,
         Self::Quiet,
+        Self::Cost,
     ];
 
     /// Returns the name of the setting in callback data and after `/config`, in lower case. Buttons in chats carry
@@ -56,6 +59,7 @@ impl SettingField {
             Self::Agent => "agent",
             Self::Answers => "answers",
             Self::Eyes => "eyes",
+            Self::Cost => "cost",
             Self::Quiet => "quiet",
             Self::Welcome => "welcome",
             Self::Format => "format",

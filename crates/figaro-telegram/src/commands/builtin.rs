@@ -6,6 +6,7 @@ use super::access::AccessCommand;
 use super::agents::AgentsCommand;
 use super::approve::ApproveCommand;
 use super::audit::AuditCommand;
+use super::budget::BudgetCommand;
 use super::business::BusinessCommand;
 use super::command::Command;
 use super::config::ConfigCommand;
@@ -67,6 +68,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(VoiceCommand::new(handles)),
         Arc::new(TimezoneCommand::new(handles)),
         Arc::new(UsageCommand::new(handles)),
+        Arc::new(BudgetCommand::new(handles)),
         Arc::new(StatusCommand::new(handles)),
         Arc::new(ApproveCommand::new(handles)),
         Arc::new(AuditCommand::new(handles)),

@@ -7,6 +7,7 @@ mod agents;
 mod approve;
 mod asker;
 mod audit;
+mod budget;
 mod builtin;
 mod business;
 mod card;

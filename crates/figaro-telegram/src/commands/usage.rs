@@ -17,17 +17,22 @@ use crate::callback::{ButtonFamily, UsageButton};
 use crate::send::Button;
 use async_trait::async_trait;
 use chrono::{Datelike, NaiveDate};
-use figaro_base::ids::{ChatId, RunId, UserId};
+use figaro_base::ids::{ChatId, RunId, TaskId, UserId};
 use figaro_base::text::one_line;
+use figaro_domain::budget::{BudgetAxis, Period};
 use figaro_domain::child::{ChildEnd, ChildRun};
 use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::usage::{Ratings, Spending, Spent, UNKNOWN_MONEY, amount, dollars};
-use figaro_ledger::{Ledger, in_background};
+use figaro_ledger::{Ledger, LimitUse, in_background};
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::{ChildStore, ConversationStore, StoreError};
+use figaro_store::{ChildStore, ConversationStore, StoreError, TaskStore};
 
 /// Number of days that are shown.
 const DAYS: u64 = 7;
+/// Number of days whose months are shown: the current month and the five before it.
+const MONTHS: u64 = 184;
+/// Number of buttons in a row.
+const PER_ROW: usize = 3;
 /// Number of blocks in a full bar.
 const BAR: u128 = 10;
 /// Number of newest messages that are searched for the last answer.
@@ -41,6 +46,7 @@ pub(super) struct UsageCommand {
     cards: Cards,
     conversations: ConversationStore,
     children: ChildStore,
+    tasks: TaskStore,
     ledger: Arc<Ledger>,
 }
 
@@ -75,6 +81,7 @@ impl UsageCommand {
             cards,
             conversations: handles.store.conversations(),
             children: handles.store.children(),
+            tasks: handles.store.tasks(),
             ledger,
         }
     }
@@ -92,20 +99,25 @@ impl UsageCommand {
 
     async fn of_bot(&self, asker: &Asker, view: UsageButton) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let (days, spent) = self.ledger.last_days(DAYS)?;
+        let (days, spent) = self.ledger.last_days(if view == UsageButton::Month { MONTHS } else { DAYS })?;
         let mut lines = match view {
+            UsageButton::Month => month_lines(texts, &spent),
             UsageButton::Days => day_lines(texts, &days, &spent),
             UsageButton::Chats => {
-                let rows = ranked(&spent, |spending| spending.chat);
+                let rows = ranked(&spent, |spending| vec![spending.chat]);
                 self.named(texts, rows, |chat| Some(chat.0)).await
             }
             UsageButton::People => {
-                let rows = ranked(&spent, |spending| spending.user.clone());
+                let rows = ranked(&spent, |spending| vec![spending.user.clone()]);
                 self.named(texts, rows, UserId::telegram_id).await
             }
-            UsageButton::Models => {
-                let rows = ranked(&spent, |spending| spending.model.to_string());
-                bars(texts, rows)
+            UsageButton::Models => bars(texts, ranked(&spent, |spending| vec![spending.model.to_string()])),
+            UsageButton::Agents => bars(texts, ranked(&spent, |spending| spending.agents.clone())),
+            UsageButton::Tasks => {
+                bars(texts, self.titled(ranked(&spent, |spending| spending.task.into_iter().collect())))
+            }
+            UsageButton::Keys => {
+                bars(texts, ranked(&spent, |spending| spending.key.clone().into_iter().collect()))
             }
         };
         lines.extend(background_line(texts, &spent));
@@ -114,7 +126,9 @@ impl UsageCommand {
         explain_unknown(&mut lines, texts);
         let buttons = UsageButton::ALL.into_iter().filter(|other| *other != view);
         let row = buttons.map(|other| Button::new(label(other, texts), other));
-        Ok(Card::titled(texts.usage_title(), lines.join("\n")).row(row.collect()))
+        let title = if view == UsageButton::Month { texts.usage_title_months() } else { texts.usage_title() };
+        let buttons: Vec<Button> = row.collect();
+        Ok(Card::titled(title, lines.join("\n")).rows(buttons.chunks(PER_ROW).map(<[Button]>::to_vec)))
     }
 
     /// Returns the usage of the last answer of a chat, with a line for each agent that helped with it.
@@ -140,6 +154,15 @@ impl UsageCommand {
         Ok(lines)
     }
 
+    /// Returns rows labelled with the titles of tasks.
+    fn titled(&self, rows: Vec<(TaskId, UsageRow)>) -> Vec<(String, UsageRow)> {
+        let title = |id: TaskId| match self.tasks.find(id) {
+            Ok(Some(task)) => one_line(&task.title(), NAME_CHARS),
+            _ => "?".to_owned(),
+        };
+        rows.into_iter().map(|(id, row)| (title(id), row)).collect()
+    }
+
     /// Returns rows labelled with the Telegram names of chats and people.
     async fn named<T>(
         &self,
@@ -159,12 +182,21 @@ impl UsageCommand {
     }
 }
 
-/// Returns the lines that show how much of today's caps is used.
+/// Returns the lines that show how much of the bot's limits is used.
 pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
-    let (caps, spent) = (ledger.caps(), ledger.spent_today());
+    let limits = ledger.limits_of(BudgetAxis::Bot, ChatId(0));
+    limits.iter().map(|limit| limit_line(texts, limit)).collect()
+}
+
+/// Returns the line that shows how much of a limit is used: of its money and of its tokens.
+pub(super) fn limit_line(texts: &Texts, limit: &LimitUse) -> String {
+    let (caps, spent) = (limit.bound.caps, limit.bound.usage.spent);
+    let frame = match limit.period {
+        Period::Day => texts.usage_cap(),
+        Period::Month => texts.usage_cap_month(),
+    };
     let line = |gone: String, cap: String, percent: String| {
-        let values = [("gone", gone.as_str()), ("cap", &cap), ("percent", &percent)];
-        fill(texts.usage_cap(), &values)
+        fill(frame, &[("gone", &gone), ("cap", &cap), ("percent", &percent)])
     };
     let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
     let by_tokens =
@@ -173,7 +205,7 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
         let known = percent(spent.nano_usd, cap);
         line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
     });
-    by_tokens.into_iter().chain(by_money).collect()
+    by_tokens.into_iter().chain(by_money).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the line for background usage, which nobody waited for.
@@ -225,6 +257,10 @@ fn label(view: UsageButton, texts: &Texts) -> &str {
         UsageButton::Chats => texts.usage_chats(),
         UsageButton::People => texts.usage_people(),
         UsageButton::Models => texts.usage_models(),
+        UsageButton::Agents => texts.usage_agents(),
+        UsageButton::Tasks => texts.usage_tasks(),
+        UsageButton::Keys => texts.usage_keys(),
+        UsageButton::Month => texts.usage_month(),
     }
 }
 
@@ -254,11 +290,22 @@ fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]
     bars(texts, days.start().iter_days().take_while(|day| day <= days.end()).map(row).collect())
 }
 
-/// Groups spending by `of` and returns the top rows, most tokens first.
-fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, UsageRow)> {
+/// Returns a line for each month with spending, oldest first.
+fn month_lines(texts: &Texts, spent: &[Spending]) -> Vec<String> {
+    let mut sums: BTreeMap<String, UsageRow> = BTreeMap::new();
+    for spending in spent {
+        sums.entry(spending.day.format("%Y-%m").to_string()).or_default().add(spending);
+    }
+    bars(texts, sums.into_iter().collect())
+}
+
+/// Adds spending up by each of the parties that `of` names, and returns the top rows, most tokens first.
+fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> Vec<T>) -> Vec<(T, UsageRow)> {
     let mut sums: BTreeMap<T, UsageRow> = BTreeMap::new();
     for spending in spent {
-        sums.entry(of(spending)).or_default().add(spending);
+        for one in of(spending) {
+            sums.entry(one).or_default().add(spending);
+        }
     }
     let mut rows: Vec<(T, UsageRow)> = sums.into_iter().collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.spent.tokens));

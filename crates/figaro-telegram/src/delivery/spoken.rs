@@ -25,7 +25,7 @@ impl TelegramDelivery {
         if !self.is_wanted(delivery) {
             return Some(Vec::new());
         }
-        let payer = Payer { chat: delivery.place.chat, user: user.clone() };
+        let payer = Payer::new(delivery.place.chat, user.clone());
         let never = CancellationToken::new();
         let sound = self.sender.unless_stopping(speech.speak(&text, payer), &never).await.ok()?;
         let sound = if self.is_wanted(delivery) { sound } else { None };

@@ -276,6 +276,7 @@ impl Router {
         let moved = view.migrate_to_chat_id.map(|new| (here, ChatId(new)));
         if let Some((from, to)) = moved.or_else(|| view.migrate_from_chat_id.map(|old| (ChatId(old), here))) {
             self.settings.migrate_chat(from, to).await?;
+            self.ledger.move_chat(from, to);
             self.parked.reload(None).await?;
             return Ok(UpdateFate::Settled);
         }

@@ -147,7 +147,7 @@ impl Router {
         let Some(model) = answer.model_id.as_deref().and_then(|model| model.parse().ok()) else {
             return Ok(());
         };
-        let payer = Payer { chat: ChatId(view.chat.id), user };
+        let payer = Payer::new(ChatId(view.chat.id), user);
         if ratings.is_none() { Ok(()) } else { self.ledger.rate(payer, model, ratings) }
     }
 

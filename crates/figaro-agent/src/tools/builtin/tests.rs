@@ -29,10 +29,9 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_config::{AccessMode, AccessSettings, EngineKind, PageSettings, StoreUrl};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
-use figaro_ledger::{Ledger, LedgerParts, Slots};
+use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf, Slots};
 use figaro_memory::{Chats, DocumentSearch, RecordBooks};
 use figaro_policy::access::Admins;
-use figaro_policy::budget::Caps;
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{AgentFileNames, Prompts};
 use figaro_provider::ProviderError;
@@ -75,8 +74,8 @@ async fn draw(store: &Store) -> DrawTools {
         models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
         store: store.usage(),
         prices: Prices::default(),
-        caps: Caps { tokens: None, nano_usd: None },
-        background_percent: 50,
+        limits: ConfiguredLimits::default(),
+        roles: RoleOf::default(),
         zone: Tz::UTC,
         clock: Clock::system(),
         background: TaskTracker::new(),

@@ -107,11 +107,12 @@ impl ChildAgents {
         let stored = StoredRun { checkpoint: child.checkpoint.as_ref(), session: self.turn.session };
         let taken_up = take_up(&*log, stored, None).await?;
         let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
+        let model = executor.ledger.model_for(&context.payer(), model);
         // Children's usage before a restart, or before the turn waited for a person, counts.
         let before = self.children.store.of_run(self.scope.root)?;
         let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
         let tokens = self.children.tokens.saturating_sub(before.sum());
-        let tree = match self.scope.open_tree(&executor.ledger, &model, tokens) {
+        let tree = match self.scope.open_tree(&executor.ledger, &model, tokens, &context.payer()) {
             Ok(tree) => tree,
             Err(error) => return Ok(Err(of_ledger(&error))),
         };
@@ -137,6 +138,7 @@ impl ChildAgents {
             taken_up,
             context: ToolContext {
                 agent: agent_context,
+                asked_by: context.lineage(),
                 agents: Arc::new(self.of_child(child, &found.agent, life.speaks)),
                 // Only the parent run can ask a person.
                 can_ask: false,
@@ -319,7 +321,7 @@ fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
 /// Converts a failed model call into the outcome for the parent run.
 fn of_ledger(error: &LedgerError) -> ChildOutcome {
     match error {
-        LedgerError::OverBudget => {
+        LedgerError::OverBudget(_) => {
             ChildOutcome::because(ChildEnd::OverBudget, "what the turn and its agents may take is used up")
         }
         LedgerError::Model(_)

@@ -288,7 +288,7 @@ impl Extractor {
             return Err(ExtractionError::Resting(until));
         }
         let mut request = self.request(&model, user, batch, known)?;
-        let payer = Payer { chat: batch.chat, user: user.clone() };
+        let payer = Payer::new(batch.chat, user.clone());
         let answer = self.ask_model(&model, &request, &payer).await?;
         let complaint = match read(&answer) {
             Ok(proposals) => {

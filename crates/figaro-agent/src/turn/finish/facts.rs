@@ -39,4 +39,6 @@ pub(crate) struct TurnEndFacts<'a> {
     pub(crate) called_off: Vec<ToolCall>,
     /// Cards that follow the answer, in this order.
     pub(crate) cards: Vec<CardKind>,
+    /// Lines under the answer about its cost and about limits on spending.
+    pub(crate) spending: Vec<String>,
 }

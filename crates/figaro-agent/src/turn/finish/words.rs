@@ -35,7 +35,8 @@ fn answered(facts: &TurnEndFacts<'_>, answer: &Answer) -> Reply {
     let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
     let whole = honest(whole, answer, facts.texts);
     let sources = sources(facts.texts, text, &answer.sources);
-    Reply { markdown: format!("{whole}{sources}{}", lateness(facts)), actions }
+    let spending: String = facts.spending.iter().map(|line| format!("\n\n{line}")).collect();
+    Reply { markdown: format!("{whole}{sources}{}{spending}", lateness(facts)), actions }
 }
 
 /// Returns the reply of a stopped turn. In a private chat the text that people have seen stays, so the stop is reported

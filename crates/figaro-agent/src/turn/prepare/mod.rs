@@ -53,6 +53,7 @@ use figaro_domain::model::ModelName;
 use figaro_domain::task::MAX_RUN_MESSAGES;
 use figaro_domain::tool::{ToolCall, ToolKind, ToolStatus};
 use figaro_domain::turn::ActiveTurn;
+use figaro_ledger::Ledger;
 use figaro_policy::address::Addresses;
 use figaro_prompts::SystemView;
 use figaro_prompts::texts::Locales;
@@ -83,6 +84,8 @@ pub struct Preparer {
     pub personas: PersonaLoader,
     /// The models and what they can do.
     pub models: Arc<Models>,
+    /// The limits on spending, which may choose a cheaper model.
+    pub ledger: Arc<Ledger>,
     /// Publishes the events of turns and their children.
     pub bus: Bus,
     /// The texts for people, by language.
@@ -210,6 +213,8 @@ impl Preparer {
         let agent = part.agent.as_deref();
         let chosen = agent_tools.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
+        let payer = question.payer(agent.map(|agent| agent.name.as_str()));
+        let model = payer.map_or(model.clone(), |payer| self.ledger.model_for(&payer, model));
         let options = self.options(requested, &model).map_err(failed)?;
         let texts = self.locales.of(first.language.as_deref());
         if let Some(reply) = unreadable(question, texts, &model, &self.models) {
@@ -292,6 +297,8 @@ impl Preparer {
             language: first.language.clone(),
             standing: question.standing,
             agent: agent_context(turn, question, agent, model),
+            asked_by: Vec::new(),
+            key: question.key(),
             task: question.task.as_ref().map(|task| task.id),
             addresses: Addresses::default(),
             now: self.reporter.now(),

@@ -18,6 +18,7 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_domain::model::ModelName;
 use figaro_domain::said::SentText;
 use figaro_domain::tool::ToolSpent;
+use figaro_domain::usage::Payer;
 use figaro_ledger::{DrawnBy, Ledger, LedgerError, Tree};
 
 /// Maximum time that an ending turn waits for its children.
@@ -78,12 +79,13 @@ impl TurnScope {
         ledger: &Arc<Ledger>,
         model: &ModelName,
         tokens: u64,
+        payer: &Payer,
     ) -> Result<Arc<Tree>, LedgerError> {
         let mut tree = self.tree.lock();
         if let Some(tree) = &*tree {
             return Ok(Arc::clone(tree));
         }
-        let opened = ledger.tree(model, tokens)?;
+        let opened = ledger.tree(model, tokens, payer)?;
         *tree = Some(Arc::clone(&opened));
         Ok(opened)
     }
@@ -98,8 +100,8 @@ impl TurnScope {
         Some(InPlace { run, all: Arc::clone(&self.in_place) })
     }
 
-    /// Returns the budget that a run uses. A child always uses the shared one; the turn itself only if a daily cap
-    /// applies, since the shared one then includes its part.
+    /// Returns the budget that a run uses. A child always uses the shared one; the turn itself only if it has a
+    /// limit, since the shared one then includes its part.
     pub(super) fn tree(&self, by: DrawnBy) -> Option<Arc<Tree>> {
         self.tree.lock().clone().filter(|tree| by == DrawnBy::Child || tree.is_capped())
     }

@@ -12,7 +12,7 @@ use figaro_base::text::{estimate_tokens, keep_ends, one_line};
 use figaro_domain::conversation::{Message, MessageRole, Session};
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
-use figaro_domain::usage::{Payer, Usage};
+use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerError};
 use figaro_prompts::{NamingView, Prompts, fence};
 use figaro_provider::trials::ModelTrials;
@@ -89,12 +89,13 @@ impl SummaryError {
 }
 
 impl Summarizer {
-    /// Asks a model to summarise these messages. `spent` is called with the usage, also if the answer is no summary.
+    /// Asks a model to summarise these messages. `key` is the key of the gateway that asks
+    /// for it.
     pub(super) async fn ask(
         &self,
         session: &Session,
         covered: &[Arc<Message>],
-        spent: &(dyn Fn(Usage) + Sync),
+        key: Option<&str>,
     ) -> Result<SummaryDraft, SummaryError> {
         let chat = session.conversation.chat;
         let config = self.settings.chat_config(chat).unwrap_or_default();
@@ -108,8 +109,8 @@ impl Summarizer {
             schema: Some(AnswerSchema { name: "summary".to_owned(), schema: SCHEMA.clone() }),
             ..Request::new(model.model.clone(), instructions, vec![Item::user(transcript(covered))])
         };
-        let written = self.ledger.background_text(&model, request, Payer { chat, user }, LIMIT).await?;
-        spent(written.usage);
+        let payer = Payer { key: key.map(str::to_owned), ..Payer::new(chat, user) };
+        let written = self.ledger.background_text(&model, request, payer, LIMIT).await?;
         let text = written.text.ok_or(SummaryError::NoSummary("it was withheld, or ended in the middle"))?;
         read(&text).map_err(SummaryError::NoSummary)
     }

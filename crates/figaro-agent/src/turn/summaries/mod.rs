@@ -158,9 +158,9 @@ impl Summariser {
     async fn work(&self, job: SummaryJob) -> Option<DateTime<Utc>> {
         let error = match self.summarise(&job).await {
             Ok(()) => return None,
-            Err(SummaryError::Model(LedgerError::OverBudget)) => {
+            Err(SummaryError::Model(LedgerError::OverBudget(over))) => {
                 tracing::debug!("today's share of background work is used up; summaries are made tomorrow");
-                return Some(self.asking.ledger.resets_at().0.to_utc());
+                return Some(over.until.to_utc());
             }
             Err(error) => error,
         };
@@ -194,7 +194,7 @@ impl Summariser {
                 let (summary, importance) = extract(&covered);
                 SummaryDraft { summary, importance }
             }
-            false => self.asking.ask(&open.session, &covered, &|_spent| {}).await?,
+            false => self.asking.ask(&open.session, &covered, None).await?,
         };
         let summary = self.summary(&open, run, &covered, made);
         let is_stored = self.store.put(&summary, &covered)?;

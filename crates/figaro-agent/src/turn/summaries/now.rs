@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::Summariser;
 use super::ask::{SummaryDraft, SummaryError};
 use figaro_base::ids::{EntryId, SessionId};
 use figaro_domain::conversation::Message;
 use figaro_domain::summary::{MessageRange, Summary, is_said, whole_run};
-use figaro_domain::usage::Usage;
 use figaro_ledger::LedgerError;
 use figaro_store::{StoreError, Unsummarised};
 
@@ -49,9 +50,9 @@ pub enum Unmade {
     /// The messages have changed meanwhile, or another summary of them was stored first.
     #[error("the session has changed meanwhile")]
     Changed,
-    /// The daily caps leave no room for it.
-    #[error("today's budget is used up")]
-    OverBudget,
+    /// A limit leaves no room for it until this time.
+    #[error("the budget is used up until {0}")]
+    OverBudget(DateTime<Utc>),
     /// The model gave no usable summary; the text says why.
     #[error("the model gave no summary: {0}")]
     Model(String),
@@ -84,8 +85,8 @@ impl SummaryRange {
 
 impl Summariser {
     /// Summarises the oldest uncovered exchanges of a session, as many messages as one summary covers, or the requested
-    /// ones. Includes the newest exchange if it is over. `spent` is called with the usage of the model, whatever the
-    /// result.
+    /// ones. Includes the newest exchange if it is over. `key` is the key of the gateway that asks
+    /// for it; the cost counts on its limits.
     ///
     /// # Errors
     /// The reason why there is no summary.
@@ -93,7 +94,7 @@ impl Summariser {
         &self,
         session: SessionId,
         wanted: SummaryRange,
-        spent: &(dyn Fn(Usage) + Sync),
+        key: Option<&str>,
     ) -> Result<Summary, Unmade> {
         let open = self.store.unsummarised(session, self.read_at_once())?.ok_or(Unmade::Nothing)?;
         let most = usize::try_from(self.rules.every).ok().filter(|every| *every > 0).unwrap_or(MOST);
@@ -104,10 +105,10 @@ impl Summariser {
         if !covered.iter().any(|message| is_said(message)) {
             return Err(Unmade::Nothing);
         }
-        let made = self.asking.ask(&open.session, &covered, spent).await;
+        let made = self.asking.ask(&open.session, &covered, key).await;
         let made: SummaryDraft = made.map_err(|error| match error {
             SummaryError::Store(error) => Unmade::Store(error),
-            SummaryError::Model(LedgerError::OverBudget) => Unmade::OverBudget,
+            SummaryError::Model(LedgerError::OverBudget(over)) => Unmade::OverBudget(over.until.to_utc()),
             error => Unmade::Model(error.to_string()),
         })?;
         let summary = self.summary(&open, run, &covered, made);

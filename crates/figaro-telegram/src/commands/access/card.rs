@@ -47,7 +47,7 @@ impl AccessCard {
     }
 
     /// Returns the name of a person or a group with the username: from Telegram, or as last seen in a group.
-    pub(super) async fn name_of(&self, id: ChatId) -> String {
+    pub(in super::super) async fn name_of(&self, id: ChatId) -> String {
         let (name, username) = self.cards.names_of(id).await;
         if name != id.to_string() {
             return named(&name, username.as_deref());
@@ -74,7 +74,7 @@ impl AccessCard {
     }
 
     /// Returns the person with this username who is on the access list or was seen in a group.
-    pub(super) async fn person_named(
+    pub(in super::super) async fn person_named(
         &self,
         username: &str,
         here: ChatId,

@@ -49,6 +49,7 @@ impl ConfigCommand {
             }
             SettingField::Answers => (texts.config_ask_answers().to_owned(), Vec::new()),
             SettingField::Eyes => (texts.config_ask_eyes().to_owned(), Vec::new()),
+            SettingField::Cost => (texts.config_ask_cost().to_owned(), Vec::new()),
             SettingField::Format => {
                 let now = format_words(texts, config.format);
                 (with_value(texts, texts.config_ask_format(), Some(now)), Vec::new())

@@ -30,6 +30,7 @@ pub(super) fn label(texts: &Texts, field: SettingField) -> &str {
         SettingField::Agent => texts.config_agent(),
         SettingField::Answers => texts.config_answers(),
         SettingField::Eyes => texts.config_eyes(),
+        SettingField::Cost => texts.config_cost(),
         SettingField::Quiet => texts.config_quiet(),
         SettingField::Welcome => texts.config_welcome(),
         SettingField::Format => texts.config_format(),
@@ -50,6 +51,7 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: SettingField) -> 
         SettingField::Agent => none(&config.agent, texts.config_agent_none()),
         SettingField::Answers => when_words(texts, config.answer_when).to_owned(),
         SettingField::Eyes => yes_words(texts, config.eyes).to_owned(),
+        SettingField::Cost => yes_words(texts, config.cost).to_owned(),
         SettingField::Quiet => {
             config.quiet_hours.map_or_else(|| texts.config_none().to_owned(), |hours| hours.to_string())
         }
@@ -108,7 +110,9 @@ pub(super) fn values(texts: &Texts, field: SettingField) -> Vec<(&'static str, &
     match field {
         SettingField::Answers => AnswerWhen::ALL.map(|when| (when.name(), when_words(texts, when))).to_vec(),
         SettingField::Format => AnswerFormat::ALL.map(|one| (one.name(), format_words(texts, one))).to_vec(),
-        SettingField::Eyes => vec![(ON, yes_words(texts, true)), (OFF, yes_words(texts, false))],
+        SettingField::Eyes | SettingField::Cost => {
+            vec![(ON, yes_words(texts, true)), (OFF, yes_words(texts, false))]
+        }
         SettingField::Quiet => QUIET.map(|hours| (hours, hours)).to_vec(),
         SettingField::Language
         | SettingField::Tone

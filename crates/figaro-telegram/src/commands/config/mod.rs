@@ -66,7 +66,7 @@ impl Command for ConfigCommand {
                 ("SETTING", "ask for the new value of a setting"),
                 (
                     "SETTING VALUE",
-                    "change language, tone, instructions, agent, answers, format, eyes, welcome, quiet, timezone or persona",
+                    "change language, tone, instructions, agent, answers, format, eyes, cost, welcome, quiet, timezone or persona",
                 ),
                 ("SETTING clear", "clear the setting"),
             ])
@@ -185,6 +185,7 @@ impl ConfigCommand {
             | SettingField::Tone
             | SettingField::Instructions
             | SettingField::Format
+            | SettingField::Cost
             | SettingField::Quiet => true,
             SettingField::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
             SettingField::Answers | SettingField::Eyes | SettingField::Welcome => asker.place.is_group(),
@@ -282,6 +283,10 @@ impl ConfigCommand {
             (SettingField::Eyes, _) => {
                 let eyes = value.map_or(Some(false), on_or_off);
                 ConfigPatch { eyes: Some(eyes.ok_or_else(unknown)?), ..none }
+            }
+            (SettingField::Cost, _) => {
+                let cost = value.map_or(Some(false), on_or_off);
+                ConfigPatch { cost: Some(cost.ok_or_else(unknown)?), ..none }
             }
             (SettingField::Quiet, _) => {
                 let hours = value.map(str::parse).transpose();

@@ -1,5 +1,6 @@
 //! The ledger with a provider and a store of its own making: caps hold whatever calls do, and at any moment.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use futures::{StreamExt, stream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+mod axes;
+
 use super::bill::{AnswerAllowance, Bill};
 use super::call::LOOK_AGAIN;
 use super::*;
@@ -19,8 +22,10 @@ use figaro_config::{OfModel, TokenPrice};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::Generation;
 
+use figaro_domain::budget::{Caps, PeriodCaps};
+use figaro_domain::role::AccessRole;
 use figaro_domain::usage::{self, Payer};
-use figaro_policy::budget::MAX_ASKED_OUTPUT;
+use figaro_policy::budget::{MAX_ASKED_OUTPUT, PeriodUsage};
 use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 use figaro_provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use figaro_store::Store;
@@ -106,6 +111,7 @@ impl Provider for Talker {
 }
 
 struct World {
+    caps: Caps,
     ledger: Arc<Ledger>,
     talker: Arc<Talker>,
     books: UsageStore,
@@ -148,19 +154,24 @@ impl World {
             models: Arc::new(models),
             store: books.clone(),
             prices: Prices::new(vec![price]),
-            caps,
-            background_percent: 10,
+            limits: ConfiguredLimits {
+                bot: PeriodCaps { day: caps, month: Caps::default() },
+                background_percent: 10,
+                keys: HashMap::from([("shop".to_owned(), tokens(20_000))]),
+                subject: tokens(20_000),
+            },
+            roles: RoleOf(Arc::new(|user, _| (*user != owner()).then_some(AccessRole::Member))),
             zone: "Europe/Riga".parse().unwrap(),
             clock: Clock::told_by(move || evening() + TimeDelta::minutes(passed.load(Ordering::SeqCst))),
             background: background.clone(),
             slots: Slots::default(),
         };
-        Self { ledger: Ledger::open(parts).await.unwrap(), talker, books, minutes, background }
+        Self { caps, ledger: Ledger::open(parts).await.unwrap(), talker, books, minutes, background }
     }
 
     /// The same books opened again, as after a crash.
     async fn reopened(&self) -> Self {
-        Self::with(self.ledger.caps, self.books.clone()).await
+        Self::with(self.caps, self.books.clone()).await
     }
 
     async fn begin(&self, course: Course) -> Result<MeteredStream, LedgerError> {
@@ -170,7 +181,7 @@ impl World {
     /// Waits until every bill is booked: nothing must be left set aside then, and the figures must agree.
     async fn settled(self) -> Spent {
         assert!(self.background.finish(Duration::from_secs(1)).await);
-        assert_eq!(self.ledger.today().day.reserved, Spent::default(), "set aside in memory");
+        assert_eq!(self.ledger.today().reserved, Spent::default(), "set aside in memory");
         let date = self.ledger.date();
         let stored = sum(&self.books.spent(date..=date).unwrap());
         self.books.book_reserved().await.unwrap();
@@ -192,7 +203,32 @@ async fn begin(ledger: &Arc<Ledger>, course: Course, model: &str) -> Result<Mete
 }
 
 fn payer() -> Payer {
-    Payer { chat: ChatId(1), user: UserId::telegram(1) }
+    Payer::new(ChatId(1), UserId::telegram(1))
+}
+
+fn owner() -> UserId {
+    UserId::telegram(9)
+}
+
+/// Returns the party whose limit left no room.
+fn over(error: LedgerError) -> BudgetAxis {
+    match error {
+        LedgerError::OverBudget(over) => over.axis,
+        other => panic!("{other}"),
+    }
+}
+
+impl Ledger {
+    /// Returns what the whole bot has used today.
+    fn today(&self) -> PeriodUsage {
+        self.accounts().usage(&BudgetAxis::Bot, Period::Day)
+    }
+
+    /// Returns what background work has used today.
+    fn in_background(&self) -> Spent {
+        let limits = self.accounts().limits_of(BudgetAxis::Bot, ChatId(1), Purpose::Background);
+        limits.last().map(|limit| limit.bound.usage.spent).unwrap_or_default()
+    }
 }
 
 /// Reads a call to its end; one that falls silent is given up.
@@ -215,7 +251,7 @@ async fn however_many_calls_are_made_at_once_the_sum_keeps_within_the_caps() {
                     // Some are given up before they were read at all.
                     Ok(call) if at % 5 == 0 => drop(call),
                     Ok(call) => read(call).await,
-                    Err(error) => assert_eq!(error, LedgerError::OverBudget),
+                    Err(error) => assert_eq!(over(error), BudgetAxis::Bot),
                 }
             }
         });
@@ -243,7 +279,7 @@ async fn calls_that_nobody_waits_for_keep_within_their_share_and_leave_the_rest_
             let request = Request { settings, ..Request::new("", "", vec![Item::user(number.to_string())]) };
             match ledger.background(&name("fake:known"), request, payer()).await {
                 Ok(call) => read(call).await,
-                Err(error) => assert_eq!(error, LedgerError::OverBudget),
+                Err(error) => assert_eq!(over(error), BudgetAxis::Bot),
             }
         }
     };
@@ -256,9 +292,9 @@ async fn calls_that_nobody_waits_for_keep_within_their_share_and_leave_the_rest_
     let spendings = world.books.spent(date..=date).unwrap();
     let spent = in_background(&spendings);
     assert!((9_000..=10_000).contains(&spent.tokens), "{spent:?}");
-    assert_eq!(world.ledger.today().background.spent, spent);
+    assert_eq!(world.ledger.in_background(), spent);
     let reopened = world.reopened().await;
-    assert_eq!(reopened.ledger.today().background.spent, spent, "a restart knows it");
+    assert_eq!(reopened.ledger.in_background(), spent, "a restart knows it");
     assert!(reopened.ledger.has_spare() == (spent.tokens < 10_000));
     // The next day has its own share.
     reopened.minutes.store(120, Ordering::SeqCst);
@@ -274,7 +310,7 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     let settings = Generation { max_tokens: Some(u32::MAX), ..Generation::default() };
     let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
     let call = world.ledger.call(&[name("fake:known")], request, payer()).await.unwrap();
-    let reserved = world.ledger.today().day.reserved;
+    let reserved = world.ledger.today().reserved;
     assert_eq!(reserved.tokens, INPUT + MAX_ASKED_OUTPUT);
     drop(call);
     world.settled().await;
@@ -383,7 +419,7 @@ async fn a_stand_in_of_unknown_price_does_not_free_the_other_from_a_bound_in_mon
     let caps = Caps { tokens: Some(1_000_000), nano_usd: Some(2_000) };
     let world = World::new(caps).await;
     read(world.begin(Course::Whole).await.unwrap()).await;
-    assert_eq!(world.begin(Course::Whole).await.unwrap_err(), LedgerError::OverBudget);
+    assert_eq!(over(world.begin(Course::Whole).await.unwrap_err()), BudgetAxis::Bot);
     let spent = world.settled().await;
     assert!(spent.nano_usd > 0 && spent.nano_usd <= 2_000, "{spent:?}");
 
@@ -397,7 +433,7 @@ async fn a_stand_in_of_unknown_price_does_not_free_the_other_from_a_bound_in_mon
 async fn what_was_set_aside_when_it_crashed_is_spent() {
     let world = World::new(tokens(10_000)).await;
     let call = world.begin(Course::Whole).await.unwrap();
-    let reserved = world.ledger.today().day.reserved;
+    let reserved = world.ledger.today().reserved;
     assert!(reserved.tokens > 0 && world.ledger.spent_today() == Spent::default());
     let after = world.reopened().await;
     assert_eq!(after.ledger.spent_today(), reserved);
@@ -427,8 +463,8 @@ async fn a_day_begins_at_nothing_and_what_began_before_stays_the_day_befores() {
     world.minutes.store(0, Ordering::SeqCst);
     assert_eq!(world.ledger.spent_today().tokens, INPUT + 8_192);
     read(world.begin(Course::Whole).await.unwrap()).await;
-    assert_eq!(world.ledger.today().day.reserved, Spent::default());
-    assert_eq!(world.begin(Course::Whole).await.unwrap_err(), LedgerError::OverBudget);
+    assert_eq!(world.ledger.today().reserved, Spent::default());
+    assert_eq!(over(world.begin(Course::Whole).await.unwrap_err()), BudgetAxis::Bot);
     world.minutes.store(60, Ordering::SeqCst);
     assert_eq!(world.settled().await.tokens, 9_000);
 }
@@ -453,11 +489,15 @@ async fn a_call_that_waits_over_midnight_is_made_then() {
 fn where_clocks_skip_midnight_the_day_begins_with_what_they_show_first() {
     let noon = Utc.with_ymd_and_hms(2022, 3, 26, 12, 0, 0).unwrap();
     assert_eq!(
-        next_day(noon.with_timezone(&"Asia/Beirut".parse().unwrap())).format("%d %H:%M").to_string(),
+        end_of(Period::Day, noon.with_timezone(&"Asia/Beirut".parse().unwrap()))
+            .format("%d %H:%M")
+            .to_string(),
         "27 01:00"
     );
     assert_eq!(
-        next_day(noon.with_timezone(&"Europe/Riga".parse().unwrap())).format("%d %H:%M").to_string(),
+        end_of(Period::Day, noon.with_timezone(&"Europe/Riga".parse().unwrap()))
+            .format("%d %H:%M")
+            .to_string(),
         "27 00:00"
     );
 }

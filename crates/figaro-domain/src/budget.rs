@@ -1,0 +1,211 @@
+//! Limits on spending, by day and by month: of the whole bot, a person, a chat, a task, an agent, or a key of the gateway.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{Datelike, NaiveDate};
+use serde::{Deserialize, Serialize};
+
+use super::role::AccessRole;
+use figaro_base::ids::{ChatId, TaskId, UserId};
+
+/// Party whose spending is counted and may be limited. A call counts on all of its axes at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BudgetAxis {
+    /// The whole bot.
+    Bot,
+    /// Each person with this role who has no limit of their own, by themselves. Owners have no role.
+    Role(AccessRole),
+    /// A person.
+    Person(UserId),
+    /// A chat.
+    Chat(ChatId),
+    /// A scheduled task, with all its runs.
+    Task(TaskId),
+    /// An agent, with the agents that it asks.
+    Agent(String),
+    /// A key of the HTTP gateway, by its name.
+    Key(String),
+}
+
+/// Formats and parses as `kind:id`, such as `chat:-100123`; the whole bot is `bot`.
+impl fmt::Display for BudgetAxis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bot => f.write_str("bot"),
+            Self::Role(role) => write!(f, "role:{}", role.word()),
+            Self::Person(user) => write!(f, "person:{user}"),
+            Self::Chat(chat) => write!(f, "chat:{chat}"),
+            Self::Task(task) => write!(f, "task:{task}"),
+            Self::Agent(name) => write!(f, "agent:{name}"),
+            Self::Key(name) => write!(f, "key:{name}"),
+        }
+    }
+}
+
+/// A text that names no [`BudgetAxis`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not bot, role, person, chat, task, agent or key with an id")]
+pub struct UnknownAxis;
+
+impl FromStr for BudgetAxis {
+    type Err = UnknownAxis;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAxis> {
+        if text == "bot" {
+            return Ok(Self::Bot);
+        }
+        let (kind, id) = text.split_once(':').filter(|(_, id)| !id.is_empty()).ok_or(UnknownAxis)?;
+        match kind {
+            "role" => AccessRole::named(id).map(Self::Role).ok_or(UnknownAxis),
+            "person" => id.parse().map(Self::Person).map_err(|_invalid| UnknownAxis),
+            "chat" => id.parse().map(|id| Self::Chat(ChatId(id))).map_err(|_invalid| UnknownAxis),
+            "task" => id.parse().map(Self::Task).map_err(|_invalid| UnknownAxis),
+            "agent" => Ok(Self::Agent(id.to_owned())),
+            "key" => Ok(Self::Key(id.to_owned())),
+            _ => Err(UnknownAxis),
+        }
+    }
+}
+
+/// Time in which spending is counted. Both kinds begin at midnight of the bot's time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Period {
+    /// A day.
+    Day,
+    /// A calendar month.
+    Month,
+}
+
+impl Period {
+    /// Both kinds, the longer first: a used-up month outlasts a used-up day.
+    pub const ALL: [Self; 2] = [Self::Month, Self::Day];
+
+    /// Returns the first day of the period that contains `day`.
+    #[must_use]
+    pub fn start(self, day: NaiveDate) -> NaiveDate {
+        match self {
+            Self::Day => day,
+            Self::Month => day.with_day(1).unwrap_or(day),
+        }
+    }
+}
+
+/// Limits on what is spent in a period. `None` means no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    /// Limit of input and output tokens together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Limit of money in nano-dollars (10⁻⁹ USD).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nano_usd: Option<u64>,
+}
+
+impl Caps {
+    /// Returns `true` if any limit is set.
+    #[must_use]
+    pub const fn is_set(self) -> bool {
+        self.tokens.is_some() || self.nano_usd.is_some()
+    }
+
+    /// Scales each limit to this percentage.
+    #[must_use]
+    pub fn percent(self, percent: u64) -> Self {
+        let part = |cap: u64| cap / 100 * percent + cap % 100 * percent / 100;
+        Self { tokens: self.tokens.map(part), nano_usd: self.nano_usd.map(part) }
+    }
+
+    /// Returns the lower of each pair of limits.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let lower = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+        Self { tokens: lower(self.tokens, other.tokens), nano_usd: lower(self.nano_usd, other.nano_usd) }
+    }
+
+    /// Returns `true` if a model of unknown price may be called: not if money is the only limit.
+    #[must_use]
+    pub const fn takes_unpriced(self) -> bool {
+        self.nano_usd.is_none() || self.tokens.is_some()
+    }
+}
+
+/// Limits of a day and of a month.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeriodCaps {
+    /// Limits of a day.
+    #[serde(default)]
+    pub day: Caps,
+    /// Limits of a calendar month.
+    #[serde(default)]
+    pub month: Caps,
+}
+
+impl PeriodCaps {
+    /// Returns the limits of a period.
+    #[must_use]
+    pub const fn of(self, period: Period) -> Caps {
+        match period {
+            Period::Day => self.day,
+            Period::Month => self.month,
+        }
+    }
+
+    /// Returns the limits of a period, to be changed.
+    pub const fn of_mut(&mut self, period: Period) -> &mut Caps {
+        match period {
+            Period::Day => &mut self.day,
+            Period::Month => &mut self.month,
+        }
+    }
+
+    /// Returns `true` if any limit is set.
+    #[must_use]
+    pub const fn is_set(self) -> bool {
+        self.day.is_set() || self.month.is_set()
+    }
+}
+
+/// Limits of an axis, set by an owner in a chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Party that is limited.
+    pub axis: BudgetAxis,
+    /// The limits.
+    pub caps: PeriodCaps,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_is_read_as_it_is_written() {
+        let axes = [
+            BudgetAxis::Bot,
+            BudgetAxis::Role(AccessRole::Guest),
+            BudgetAxis::Person(UserId::telegram(11)),
+            BudgetAxis::Chat(ChatId(-100_123)),
+            BudgetAxis::Task(TaskId::new()),
+            BudgetAxis::Agent("researcher".to_owned()),
+            BudgetAxis::Key("jwt:shop/ann".to_owned()),
+        ];
+        for axis in axes {
+            assert_eq!(axis.to_string().parse(), Ok(axis.clone()), "{axis}");
+        }
+        for text in ["", "bots", "role:owner", "chat:x", "task:1", "agent:", "planet:mars"] {
+            assert_eq!(text.parse::<BudgetAxis>(), Err(UnknownAxis), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_lower_limit_holds() {
+        let caps = |tokens, nano_usd| Caps { tokens, nano_usd };
+        assert_eq!(caps(Some(5), None).and(caps(Some(3), Some(9))), caps(Some(3), Some(9)));
+        assert_eq!(caps(None, None).and(caps(None, None)), Caps::default());
+        let day = NaiveDate::from_ymd_opt(2026, 11, 28).unwrap();
+        assert_eq!(Period::ALL.map(|period| period.start(day).to_string()), ["2026-11-01", "2026-11-28"]);
+    }
+}
