@@ -20,6 +20,7 @@ pub mod site;
 pub mod speech;
 pub mod studio;
 pub mod terminal;
+pub mod wait;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,6 +152,7 @@ impl World {
                 .collect()
         })
     }
+
 }
 
 impl Drop for World {
