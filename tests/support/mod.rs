@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod bot;
+pub mod bytes;
 pub mod calls;
 pub mod canned;
 pub mod demo;
@@ -153,6 +154,10 @@ impl World {
         })
     }
 
+    /// Everything that bots of this world have logged and said so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("figaro.log")).unwrap_or_default()
+    }
 }
 
 impl Drop for World {
