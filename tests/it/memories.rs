@@ -1,7 +1,5 @@
 //! What is remembered about people: taken from what they say, used, shown, changed, kept apart, and asked about before.
 
-use std::time::Duration;
-
 use figaro_base::ids::UserId;
 use figaro_domain::memory::Memory;
 use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel, ReplyPart};
@@ -11,7 +9,7 @@ use serde_json::{Value, json};
 use super::task_tools::{scene, start};
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
-use crate::support::wait::eventually;
+use crate::support::wait::{eventually, recorded};
 use crate::support::{ANN, BOB, Bot, World};
 
 pub const ON: (&str, &str) = ("MEMORY_LIMIT", "50");
@@ -414,7 +412,7 @@ async fn a_kill_at_any_moment_of_the_work_loses_nothing_and_does_nothing_twice()
             remembered(&world, BOB, "Lives in Riga").await;
         }
         // What is to be seen is on disk a moment later.
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        recorded().await;
         bot.kill();
         let bot = start(&world, &[ON]).await;
         remembered(&world, BOB, "Lives in Riga").await;

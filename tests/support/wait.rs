@@ -9,6 +9,8 @@ use super::TIMEOUT;
 
 /// Least time between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
+/// Far longer than what has shown takes to be on disk: some milliseconds.
+const RECORDED: Duration = Duration::from_millis(500);
 
 /// Looks until the probe gives something, and gives that. If it never does, the test fails with these words and the place that waits.
 #[track_caller]
@@ -36,4 +38,9 @@ pub async fn within<T>(time: Duration, mut probe: impl AsyncFnMut() -> Option<T>
         }
     };
     tokio::time::timeout(time, looking).await.ok()
+}
+
+/// Pauses until what has shown is on record, too, which nothing tells: a bot that is killed before that does it once more.
+pub async fn recorded() {
+    tokio::time::sleep(RECORDED).await;
 }
