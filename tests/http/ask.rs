@@ -8,6 +8,7 @@ use figaro_offline::tavily::{KEY, TavilyAnswer};
 use serde_json::{Value, json};
 
 use crate::support::terminal::{asking, events, said};
+use crate::support::wait::eventually;
 use crate::support::{TIMEOUT, World, proc};
 
 const TUTOR: &str = "type: object
@@ -235,11 +236,7 @@ async fn a_stop_ends_a_call_at_once_and_leaves_nothing() {
             assert_eq!(events(&rest).last().unwrap()["label"], "stopped");
         }
         assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0, "{signal}: nothing is left");
-        let url = world.model.url().to_owned();
-        assert!(
-            proc::becomes(TIMEOUT, || proc::with_words(&url).is_empty()).await,
-            "{signal}: no process is left"
-        );
+        proc::none_has(world.model.url()).await;
     }
 }
 
@@ -253,8 +250,8 @@ async fn a_stop_while_a_question_is_typed_ends_it_too() {
     // To wait for it would close this.
     let typing = child.stdin.take();
     // From then on it listens for signals.
-    let listens = || proc::status_word(pid, "SigCgt").is_some_and(|mask| mask & (1 << 14) != 0);
-    assert!(proc::becomes(TIMEOUT, listens).await);
+    let listens = async || proc::status_word(pid, "SigCgt").filter(|mask| *mask & (1 << 14) != 0);
+    eventually(|| "it does not listen for signals", listens).await;
     proc::signal(pid, "TERM");
     let status = tokio::time::timeout(TIMEOUT, child.wait()).await.expect("it ends").unwrap();
     assert_eq!(status.code(), Some(1));

@@ -8,8 +8,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::support::World;
 use crate::support::http::{Gateway, KEY, said};
-use crate::support::{TIMEOUT, World};
+use crate::support::wait::eventually;
 
 /// So many questions of a key are answered at the same time, and it has so many followers.
 const AT_ONCE: usize = 64;
@@ -31,12 +32,8 @@ impl Gateway {
 
     /// Asks until the answer has this status.
     async fn asks_until(&self, status: u16) {
-        let asking = async {
-            while self.says("hi").text().await.0.as_u16() != status {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(TIMEOUT, asking).await.unwrap_or_else(|_| panic!("never {status}"));
+        let asking = async || (self.says("hi").text().await.0 == status).then_some(());
+        eventually(|| format!("never {status}"), asking).await;
     }
 }
 
@@ -82,12 +79,7 @@ async fn a_key_has_so_many_followers_and_those_who_do_not_read_hold_up_no_turn()
     gate.open();
     assert!(asked.text().await.unwrap().ends_with("data: [DONE]\n\n"), "nobody else has read a word by now");
     drop(followers);
-    let following = async {
-        while follow().text().await.0 != 200 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, following).await.expect("a place");
+    eventually(|| "no place is free", async || (follow().text().await.0 == 200).then_some(())).await;
 }
 
 #[tokio::test]

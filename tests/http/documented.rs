@@ -6,9 +6,10 @@ use figaro_offline::model::{ModelReply, ModelRequest};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::support::World;
 use crate::support::http::{Asking, Gateway, KEY, OWNER, TENANTS, said};
 use crate::support::records::holding;
-use crate::support::{TIMEOUT, World};
+use crate::support::wait::eventually;
 
 const OTHER: &str = "key-of-another-0123";
 
@@ -107,11 +108,11 @@ async fn a_question_that_only_tests_teaches_nothing() {
     let tests = gateway.says("I live in Zanzibar and I work as a nurse.").user("ann").session("a");
     tests.header("x-is-eval", "true").words().await;
     gateway.says("I live in Riga and I work as a cook.").user("bob").session("b").words().await;
-    let deadline = tokio::time::Instant::now() + TIMEOUT;
-    while gateway.get("/v1/memories").user("bob").ok().await["data"] == json!([]) {
-        assert!(tokio::time::Instant::now() < deadline, "nothing is remembered of Bob");
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    let remembered = async || {
+        let memories = gateway.get("/v1/memories").user("bob").ok().await;
+        (memories["data"] != json!([])).then_some(())
+    };
+    eventually(|| "nothing is remembered of Bob", remembered).await;
     assert_eq!(gateway.get("/v1/memories").user("ann").ok().await["data"], json!([]));
     let looked = world.model.extraction_requests();
     assert!(looked.iter().all(|request| !request.body.to_string().contains("Zanzibar")), "{looked:?}");

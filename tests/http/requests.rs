@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::http::{KEY, OWNER, TENANTS, frames, said, words};
-use crate::support::{ANN, TIMEOUT, World};
+use crate::support::{ANN, World};
 
 fn has(world: &World, words: &str) -> bool {
     world.model.requests().pop().unwrap().body.to_string().contains(words)
@@ -252,23 +252,11 @@ async fn a_caller_who_leaves_ends_the_turn_that_nobody_else_follows() {
     let waits = gateway.says("Go on about it.").session("a").send();
     tokio::select! {
         _ = waits => panic!("it hangs"),
-        () = world.asked_after(before) => {}
+        _ = world.asks(before + 1) => {}
     }
     // The next question of the session waits for the turn before it, and that hangs unless it was stopped.
     world.script.push(ModelReply::text("Here."));
     assert_eq!(gateway.says("Are you there?").session("a").words().await, "Here.");
-}
-
-impl World {
-    /// Waits until the model was asked once more.
-    async fn asked_after(&self, before: usize) {
-        let asked = async {
-            while self.model.requests().len() == before {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        };
-        tokio::time::timeout(TIMEOUT, asked).await.expect("the model is not asked");
-    }
 }
 
 /// Until the first word nothing else is told, and a client has to be able to stop what it has begun.
@@ -294,7 +282,7 @@ async fn a_stream_begins_before_the_model_has_said_a_word() {
         while !heard.contains(first) {
             heard.push_str(&String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap()));
         }
-        world.asked_after(before).await;
+        world.asks(before + 1).await;
         let stop = gateway.plain(Method::DELETE, &format!("/v1/turns/{turn}")).key(KEY);
         assert_eq!(stop.text().await.0, 204);
         assert!(response.text().await.unwrap().contains("stopped"), "{path}");
@@ -302,7 +290,7 @@ async fn a_stream_begins_before_the_model_has_said_a_word() {
         let before = world.model.requests().len();
         world.script.push(ModelReply::text("I will.").behind(&gate));
         let leaves = gateway.post(path, &body).session("a").send().await;
-        world.asked_after(before).await;
+        world.asks(before + 1).await;
         drop(leaves);
     }
     world.script.push(ModelReply::text("Here."));

@@ -1,5 +1,6 @@
 //! What is kept of callers: who sees it, and what becomes of it. Turns that are followed. Bounds of keys. Tokens.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use figaro_offline::model::{Gate, ModelReply};
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::support::World;
 use crate::support::http::{Asking, Gateway, KEY, OWNER, TENANTS, frames, said};
+use crate::support::wait::eventually;
 
 /// Somebody who asks.
 #[derive(Debug, Clone, Copy)]
@@ -29,15 +31,17 @@ impl Gateway {
 
     /// Returns once the metrics have these lines.
     pub async fn counts(&self, lines: &[&str]) {
-        let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
-        loop {
-            let metrics = self.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
-            if lines.iter().all(|line| metrics.contains(line)) {
-                return;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{metrics}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let last = RefCell::new(String::new());
+        eventually(
+            || format!("not all of {lines:?} in:\n{}", last.borrow()),
+            async || {
+                let metrics = self.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
+                let has_all = lines.iter().all(|line| metrics.contains(line));
+                *last.borrow_mut() = metrics;
+                has_all.then_some(())
+            },
+        )
+        .await;
     }
 
     async fn all_that_is_seen(&self, who: Who, session: &str) -> String {
@@ -99,15 +103,11 @@ async fn what_is_remembered_of_a_user_is_used_in_all_their_sessions_and_goes_whe
     let ann = |method: Method, path: &str| gateway.plain(method, path).key(KEY).user("ann");
     world.otherwise(ModelReply::text("I see."));
     gateway.says("I live in Riga and I work as a nurse.").user("ann").session("a").words().await;
-    let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
-    let memories = loop {
+    let remembered = async || {
         let memories = ann(Method::GET, "/v1/memories").ok().await["data"].clone();
-        if memories != json!([]) {
-            break memories;
-        }
-        assert!(tokio::time::Instant::now() < deadline, "nothing is remembered");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        (memories != json!([])).then_some(memories)
     };
+    let memories = eventually(|| "nothing is remembered", remembered).await;
     let fact = memories[0]["content"].as_str().unwrap().to_owned();
     let asks = async |who: Option<&str>, session: &str| {
         let asking = gateway.says("What do you know of me?").session(session);

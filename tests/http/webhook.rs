@@ -1,14 +1,13 @@
 //! Updates by a webhook: who is let in, when Telegram is told that an update was received, and what a crash leaves. The document of
 //! the gateway.
 
-use std::time::Duration;
-
 use figaro_offline::model::ModelReply;
 use figaro_offline::telegram::PlannedFailure;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::http::{Gateway, KEY};
+use crate::support::wait::recorded;
 use crate::support::{ANN, TIMEOUT, World};
 
 const SECRET: &str = "the-secret-of-telegram";
@@ -60,7 +59,7 @@ async fn an_update_that_was_taken_is_answered_once_whatever_happens() {
         .await
         .expect("it is asked");
     // That the first answer was confirmed is on disk some milliseconds later; until then a kill repeats it.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    recorded().await;
     gateway.bot.kill();
     world.script.push(ModelReply::text("Now, too."));
     let gateway = world.webhook().await;

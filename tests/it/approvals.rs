@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::parking::{LATE, call};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 const MAY_I: &str = "May I do this?";
@@ -28,8 +29,7 @@ impl World {
     /// The request of this number, once Ann has denied whatever is to be approved before it.
     pub async fn asks_denying(&self, number: usize) -> ModelRequest {
         let mut pressed: Vec<Value> = Vec::new();
-        let deadline = tokio::time::Instant::now() + TIMEOUT;
-        loop {
+        let asks = async || {
             let cards = self.telegram.view(|view| {
                 let all = [TEAM, ANN].into_iter().flat_map(|chat| view.bot_messages(chat));
                 let asks = all.filter(|m| labels(m).iter().any(|label| label == "✗ Deny"));
@@ -39,12 +39,9 @@ impl World {
                 self.press(ANN, &card, "✗ Deny").await;
                 pressed.push(card["message_id"].clone());
             }
-            if let Some(request) = self.model.requests().get(number - 1) {
-                return request.clone();
-            }
-            assert!(tokio::time::Instant::now() < deadline, "no request number {number}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            self.model.requests().get(number - 1).cloned()
+        };
+        eventually(|| format!("no request number {number}"), asks).await
     }
 
     /// A group with Ann, who owns the bot, Bob, who may moderate, and Eve; the bot is open to everybody.

@@ -4,7 +4,6 @@ use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::{Person, PlannedFailure, Say, TelegramView};
 use serde_json::Value;
 
-use super::edits_forgotten::erased;
 use super::pictures::png;
 use crate::support::records::holding;
 use crate::support::scene::{labels, number, text};
@@ -299,7 +298,7 @@ async fn disconnecting_and_forgetting_erase_everything() {
         "{:?}",
         world.bot_texts(ANN)
     );
-    erased(&world, &["zebra4711"]).await;
+    world.erased(&["zebra4711"]).await;
     assert!(text(&world.told(ANN, ANN, "/business").await).contains("I am not connected"));
     // A chat alone, and everything by /forget.
     world.telegram.connect_account("link", ANN, &ALL).unwrap();
@@ -315,7 +314,7 @@ async fn disconnecting_and_forgetting_erase_everything() {
     let sure = world.becomes(&forget, "", "Forget").await;
     world.press(ANN, &sure, "Forget").await;
     world.caught_up().await;
-    erased(&world, &["zebra4711"]).await;
+    world.erased(&["zebra4711"]).await;
     bot.stop().await;
     assert_eq!(holding(&world, "zebra4711"), [""; 0]);
 }

@@ -637,6 +637,7 @@ async fn no_words_of_an_error_and_no_half_reply_reach_a_customer() {
     poor.ready().await;
     world.otherwise(ModelReply::text("All is well."));
     world.biz_says(LINK, ZOE, "question without money");
+    // Time for a reply, which must not come; nobody can ask the model whether all has been dealt with.
     tokio::time::sleep(Duration::from_secs(3)).await;
     world.say(ANN, ANN, "/notes");
     says(&world, ANN, "No notes yet.").await;

@@ -12,6 +12,7 @@ use figaro_offline::telegram::MemberStatus;
 use serde_json::json;
 
 use crate::support::scene::{TEAM, labels, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
 fn now() -> DateTime<Utc> {
@@ -103,10 +104,14 @@ async fn tasks_wait_for_the_end_of_quiet_hours_and_mentions_do_not() {
     assert!(labels(&card).starts_with(&["22:00–07:00".to_owned()]), "{card}");
     let odd = world.told(ANN, ANN, "/config quiet always").await;
     assert!(text(&odd).starts_with("/config quiet takes one of these words:\n• 22:00–07:00"), "{odd}");
-    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    // The card says so once the time of the task has come.
+    let put_off = async || {
+        let card = world.opened(ANN, ANN, "Tell a joke").await;
+        text(&card).contains("🌙 Quiet hours. It runs ").then_some(card)
+    };
+    let card = eventually(|| format!("not put off: {:?}", world.bot_texts(ANN).last()), put_off).await;
     assert_eq!(text(&world.told(ANN, ANN, "hello").await), "Hello.");
     assert_eq!(world.asked().len(), 1, "the task waits");
-    let card = world.opened(ANN, ANN, "Tell a joke").await;
     assert!(
         text(&card).contains("🌙 Quiet hours. It runs today ") || text(&card).contains("tomorrow"),
         "{card}"

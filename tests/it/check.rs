@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use crate::support::bot::Recipe;
 use crate::support::output::{refused, words};
 use crate::support::records::data_file;
+use crate::support::wait::eventually;
 use crate::support::{ANN, TIMEOUT, World, proc};
 
 /// Every file of a folder with its content.
@@ -476,7 +477,7 @@ async fn a_reader_that_has_left_changes_nothing() {
     world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("Where are you?").await["text"], "Here.");
     proc::signal(bot.id(), "TERM");
-    assert!(proc::becomes(TIMEOUT, || bot.try_wait().unwrap().is_some()).await);
+    eventually(|| "it does not end", async || bot.try_wait().unwrap()).await;
     assert_eq!(bot.wait().unwrap().code(), Some(0));
 }
 
@@ -495,6 +496,6 @@ async fn a_telegram_that_cannot_be_reached_is_waited_for() {
     bot.signal("TERM");
     assert!(bot.ended().await.success(), "{}", bot.log());
     assert!(!bot.log().contains(world.telegram.token()), "{}", bot.log());
-    assert!(proc::becomes(Duration::from_secs(2), || proc::with_words(&url).is_empty()).await);
+    proc::none_has(&url).await;
     assert_eq!(world.telegram.calls().len() + world.bot_texts(ANN).len(), 0);
 }

@@ -1,6 +1,6 @@
 //! Commands and buttons: they act at once, are forgiving, speak the person's language, and every press is answered.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use figaro_offline::model::{Gate, ModelReply, ReplyPart};
 use figaro_offline::telegram::{MemberStatus, TelegramView};
@@ -8,6 +8,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
 const RUI: i64 = 13;
@@ -436,22 +437,15 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
     assert!(text(&member).ends_with(" openai:offline answers."), "{member}");
     let child = bot.children().first().copied().unwrap().to_string();
     assert!(std::process::Command::new("kill").args(["-9", &child]).status().unwrap().success());
-    let deadline = Instant::now() + Duration::from_secs(15);
-    loop {
+    let now =
+        || world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == card["message_id"]).unwrap();
+    let restarted = async || {
         world.press(ANN, &card, "Refresh").await;
-        let now =
-            world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == card["message_id"]).unwrap();
-        if text(&now).contains("Telegram tools restarted: 1") {
-            let error = line(&now, "Last error");
-            assert!(
-                error.starts_with("the model’s provider refuses the key, ") && !error.contains("202"),
-                "{now}"
-            );
-            break;
-        }
-        assert!(Instant::now() < deadline, "{now}");
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
+        Some(now()).filter(|now| text(now).contains("Telegram tools restarted: 1"))
+    };
+    let now = eventually(|| now().to_string(), restarted).await;
+    let error = line(&now, "Last error");
+    assert!(error.starts_with("the model’s provider refuses the key, ") && !error.contains("202"), "{now}");
 }
 
 /// A reply of so many words, one every 100 ms.

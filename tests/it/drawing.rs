@@ -1,7 +1,6 @@
 //! Pictures that the bot draws: by each provider, sent once with their buttons, changed, paid for, and refused in plain words.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
@@ -12,6 +11,7 @@ use crate::support::bot::Recipe;
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::studio::{Studio, picture};
+use crate::support::wait::recorded;
 use crate::support::{ANN, BOB, World, listener};
 
 /// An agent that asks another one and draws.
@@ -341,7 +341,8 @@ async fn a_picture_that_is_given_up_is_paid_for_and_not_drawn_again_after_a_kill
     world.draws(json!({"prompt": "a lake"}), "It may be there.");
     world.say(ANN, ANN, "draw a lake");
     studio.ordered(2).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    // What the call may cost is on record a moment later.
+    recorded().await;
     bot.kill();
     let bot = world.painter(&studio).set("DAILY_TOKENS", "100000").spawn();
     bot.ready().await;

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use figaro_offline::model::{Gate, ModelReply, ReplyPart};
-use figaro_offline::telegram::Say;
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, labels, number, text};
-use crate::support::{ANN, BOB, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 const LATE: &str = "This is no longer up to date.";
 
@@ -20,8 +20,8 @@ fn long(word: &str) -> String {
 }
 
 /// Beginnings of the bot's messages in a chat.
-fn shown(world: &World, chat: i64) -> Vec<String> {
-    world.bot_texts(chat).iter().map(|text| text.chars().take(12).collect()).collect()
+fn shown(view: &TelegramView<'_>, chat: i64) -> Vec<String> {
+    view.bot_messages(chat).into_iter().map(|message| text(message).chars().take(12).collect()).collect()
 }
 
 fn of_note(arguments: Value) -> ReplyPart {
@@ -35,13 +35,11 @@ impl World {
 
     /// Waits until the bot's messages in a chat begin with these.
     async fn stands(&self, chat: i64, wanted: &[&str]) {
-        for _ in 0..1000 {
-            if shown(self, chat) == wanted {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        assert_eq!(shown(self, chat), wanted);
+        let stands = |view: &TelegramView<'_>| (shown(view, chat) == wanted).then_some(());
+        let seen = self.telegram.wait_until(TIMEOUT, stands).await;
+        seen.unwrap_or_else(|| {
+            panic!("never {wanted:?}: {:?}", self.telegram.view(|view| shown(view, chat)))
+        });
     }
 
     /// Waits until a message has these buttons, and gives it.
@@ -269,7 +267,7 @@ async fn a_kill_loses_no_edit_and_no_answer() {
     world.edit(ANN, sent, "two");
     world.asks(2).await;
     bot.kill();
-    assert_eq!(shown(&world, ANN), ["First."]);
+    assert_eq!(world.bot_texts(ANN), ["First."]);
     gate.open();
     world.when("two", ModelReply::text("Second."));
     let _bot = world.start().await;

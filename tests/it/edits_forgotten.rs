@@ -1,14 +1,12 @@
 //! `/forget` and `/export` of a question that was edited: every version of it and of its answer is meant.
 
-use std::time::{Duration, Instant};
-
 use figaro_offline::model::ModelReply;
 use serde_json::json;
 
-use super::forgetting::{data, files, pressed, replied};
+use super::forgetting::{files, pressed, replied};
 use crate::support::records::holding;
 use crate::support::scene::{labels, number, text};
-use crate::support::{ANN, TIMEOUT, World};
+use crate::support::{ANN, World};
 
 /// Words of the first version, and of the second.
 const FIRST: &str = "zebra4711";
@@ -23,21 +21,6 @@ async fn twice(world: &World) -> (i64, i64) {
     world.telegram.edit(ANN, ANN, asked, &format!("tell me of {SECOND}")).unwrap();
     world.shows(ANN, answer, SECOND).await;
     (asked, answer)
-}
-
-/// Waits until the files of the store hold none of these words.
-pub async fn erased(world: &World, words: &[&str]) {
-    let holds = |word: &str| {
-        let files = std::fs::read_dir(data(world))
-            .unwrap()
-            .filter_map(|file| std::fs::read(file.unwrap().path()).ok());
-        files.into_iter().any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
-    };
-    let deadline = Instant::now() + TIMEOUT;
-    while words.iter().any(|word| holds(word)) {
-        assert!(Instant::now() < deadline, "one of {words:?} stays in the files of the store");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 #[tokio::test]
@@ -58,12 +41,12 @@ async fn an_answer_is_forgotten_with_its_earlier_versions() {
     let card = replied(&world, ANN, ANN, answer, "/forget").await;
     assert!(text(&card).contains("Forget this answer"), "{card}");
     pressed(&world, ANN, &card, "Forget", "• answers of mine: 1").await;
-    erased(&world, &["About zebra4711", &format!("About {SECOND}")]).await;
+    world.erased(&["About zebra4711".to_owned(), format!("About {SECOND}")]).await;
     assert_eq!(labels(&world.told(ANN, ANN, "/notes").await), ["shopping (1)"], "the question made it");
     // The question goes with every version, and with what it made.
     let card = replied(&world, ANN, ANN, asked, "/forget").await;
     pressed(&world, ANN, &card, "Forget", "Forgotten").await;
-    erased(&world, &[FIRST, SECOND]).await;
+    world.erased(&[FIRST, SECOND]).await;
     bot.stop().await;
     assert_eq!((holding(&world, FIRST), holding(&world, SECOND)), (Vec::new(), Vec::new()));
     assert_eq!(holding(&world, "milk"), [""; 0]);
@@ -84,11 +67,11 @@ async fn words_of_an_earlier_version_are_found_and_forgotten_with_the_later_ones
     assert_eq!(labels(&all), [format!("Figaro: About {SECOND}.")]);
     pressed(&world, ANN, &card, "Figaro: About", "Forget this answer").await;
     pressed(&world, ANN, &card, "Forget", "Forgotten").await;
-    erased(&world, &["About zebra4711", &format!("About {SECOND}")]).await;
+    world.erased(&["About zebra4711".to_owned(), format!("About {SECOND}")]).await;
     // The question goes with all that is left.
     let card = replied(&world, ANN, ANN, asked, "/forget").await;
     pressed(&world, ANN, &card, "Forget", "Forgotten").await;
-    erased(&world, &[FIRST, SECOND]).await;
+    world.erased(&[FIRST, SECOND]).await;
     bot.stop().await;
     assert_eq!((holding(&world, FIRST), holding(&world, SECOND)), (Vec::new(), Vec::new()));
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{Brain, ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::TelegramView;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
 use crate::support::scene::{buttons, labels, number, text};
-use crate::support::{ANN, Bot, World, listener};
+use crate::support::{ANN, Bot, TIMEOUT, World, listener};
 
 /// Answers each wording with its number, every third at length, and every second after a call that has an effect.
 struct Numbered;
@@ -54,9 +55,9 @@ impl Numbers {
     }
 }
 
-fn begun(world: &World) -> Vec<String> {
-    let texts = world.bot_texts(ANN);
-    texts.iter().map(|text| text.split('.').next().unwrap_or_default().to_owned()).collect()
+fn begun(view: &TelegramView<'_>) -> Vec<String> {
+    let texts = view.bot_messages(ANN).into_iter().map(text);
+    texts.map(|text| text.split('.').next().unwrap_or_default().to_owned()).collect()
 }
 
 /// A bot whose question is edited, and what has happened to it so far.
@@ -67,6 +68,7 @@ struct Edited<'a> {
     question: i64,
     number: u32,
     kills: usize,
+    presses: usize,
 }
 
 impl Edited<'_> {
@@ -81,33 +83,33 @@ impl Edited<'_> {
         Self { bot: self.recipe.spawn(), kills: self.kills + 1, ..self }
     }
 
-    /// Presses ◀ under the newest answer that has it.
-    fn press(&self) {
+    /// Presses ◀ under the newest answer that has it: there may be none yet, as the first edit may still be on its way.
+    fn press(&mut self) {
         let messages = self.world.telegram.messages(ANN);
         let back = |m: &Value| Some((m.clone(), buttons(m).into_iter().find(|(label, _)| label == "◀")?.1));
         if let Some((card, data)) = messages.iter().rev().find_map(back) {
             drop(self.world.telegram.press(ANN, ANN, number(&card["message_id"]), &data));
+            self.presses += 1;
         }
     }
 
     /// Waits until only the answer to the last wording stands, apart from what kills may leave; returns all messages.
     async fn settles(&self) -> Vec<String> {
         let wanted = wanted(self.number);
-        let mut now = Vec::new();
-        for _ in 0..1500 {
-            now = begun(self.world);
-            // What is left of a longer answer is deleted after the edit.
-            if has_all(&now, &wanted) && now.len() <= wanted.len() + self.kills {
-                return now;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("{now:?}, wanted {wanted:?}, {} kills\n{}", self.kills, self.bot.log());
+        // What is left of a longer answer is deleted after the edit.
+        let settled = |view: &TelegramView<'_>| {
+            Some(begun(view)).filter(|now| has_all(now, &wanted) && now.len() <= wanted.len() + self.kills)
+        };
+        let now = self.world.telegram.wait_until(TIMEOUT, settled).await;
+        now.unwrap_or_else(|| {
+            let now = self.world.telegram.view(begun);
+            panic!("{now:?}, wanted {wanted:?}, {} kills\n{}", self.kills, self.bot.log())
+        })
     }
 }
 
-/// Runs one interleaving. Returns the number of messages beside the answer that a kill has left.
-async fn case(seed: u64) -> usize {
+/// Runs one interleaving. Returns the number of messages beside the answer that a kill has left, and of presses.
+async fn case(seed: u64) -> (usize, usize) {
     let world = World::new().await;
     let runtime = Runtime::system();
     let model = OfflineModel::start(listener().await, Arc::new(Numbered), &runtime).unwrap();
@@ -117,7 +119,7 @@ async fn case(seed: u64) -> usize {
     bot.ready().await;
     let number = u32::try_from(numbers.below(3)).unwrap();
     let question = world.say(ANN, ANN, &format!("wording {number}.")).message_id;
-    let mut edited = Edited { world: &world, recipe, bot, question, number, kills: 0 };
+    let mut edited = Edited { world: &world, recipe, bot, question, number, kills: 0, presses: 0 };
     for _ in 0..2 + numbers.below(5) {
         tokio::time::sleep(Duration::from_millis(numbers.below(120))).await;
         match numbers.below(5) {
@@ -138,7 +140,7 @@ async fn case(seed: u64) -> usize {
     assert!(notes.is_empty() || notes == ["done (1)"], "seed {seed}: {notes:?}");
     assert_eq!(model.violations(), Vec::<String>::new());
     runtime.stop();
-    beside
+    (beside, edited.presses)
 }
 
 /// Returns `true` if all messages of the answer are there, in order.
@@ -151,9 +153,13 @@ fn has_all(now: &[String], wanted: &[String]) -> bool {
 async fn one_answer_stands_and_nothing_is_done_twice() {
     let set = |name: &str| std::env::var_os(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
     let (cases, first) = (set("FIGARO_EDIT_CASES").unwrap_or(8), set("FIGARO_EDIT_SEED").unwrap_or(1));
-    let mut beside = 0;
+    let (mut beside, mut presses) = (0, 0);
     for seed in first..first + cases {
-        beside += case(seed).await;
+        let of_case = case(seed).await;
+        beside += of_case.0;
+        presses += of_case.1;
     }
-    println!("{cases} interleavings; {beside} messages stand beside an answer after a kill");
+    println!(
+        "{cases} interleavings with {presses} presses; {beside} messages stand beside an answer after a kill"
+    );
 }

@@ -1,8 +1,6 @@
 //! How often models are asked for facts, and that no question waits for it.
 
-use std::time::Duration;
-
-use figaro_offline::model::{Gate, ModelReply};
+use figaro_offline::model::{Gate, ModelReply, OfflineModel};
 
 use super::memories::{ON, proposes, remembered, remembering};
 use super::task_tools::start;
@@ -20,13 +18,7 @@ async fn says_so(world: &World, words: &str) {
 
 /// Waits until a model was asked for facts so often.
 async fn asked(world: &World, count: usize) {
-    for _ in 0..800 {
-        if world.model.extraction_requests().len() >= count {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("asked {} times, not {count}", world.model.extraction_requests().len());
+    world.asked_for(OfflineModel::extraction_requests, "", count).await;
 }
 
 async fn patient() -> (World, Bot) {

@@ -3,7 +3,6 @@
 
 #![expect(clippy::cognitive_complexity, reason = "every assertion counts as a branch")]
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -18,8 +17,10 @@ use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, now, recurring, scene, start};
 use crate::support::bot::Recipe;
+use crate::support::bytes;
 use crate::support::calls::{call, calls, find_and_call, says};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 /// Stands in what is to be forgotten, and nowhere else.
@@ -42,34 +43,17 @@ fn forms() -> Vec<Vec<u8>> {
 }
 
 fn holds(bytes: &[u8]) -> bool {
-    forms().iter().any(|form| bytes.windows(form.len()).any(|part| part == *form))
+    bytes::has_any(bytes, &forms())
 }
 
-/// The files in a folder that hold the secret.
-pub fn holding(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(holding(&path));
-        } else if std::fs::read(&path).is_ok_and(|bytes| holds(&bytes)) {
-            found.push(path.display().to_string());
-        }
-    }
-    found
-}
-
-pub fn data(world: &World) -> PathBuf {
-    world.folder.path().join("data")
+/// The files of the store that hold the secret.
+fn holding(world: &World) -> Vec<String> {
+    bytes::holding(&world.store_folder(), &forms())
 }
 
 /// Waits until the bot says that its files are rewritten so many times since it was made.
 pub async fn rewritten(bot: &Bot, times: usize) {
-    let deadline = Instant::now() + TIMEOUT;
-    while bot.log().matches(GONE).count() < times {
-        assert!(Instant::now() < deadline, "{times} rewritings; the log:\n{}", bot.log());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    bot.logged_times(GONE, times).await;
 }
 
 fn recipe(world: &World, kind: EngineKind, after: &str) -> Recipe {
@@ -143,7 +127,7 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     told(&world, BOB, BOB, "good morning").await;
     let message = told(&world, BOB, BOB, &format!("my order is {SECRET}")).await;
     told(&world, BOB, BOB, "how is the weather?").await;
-    assert!(!holding(&data(&world)).is_empty(), "it is kept until it is forgotten");
+    assert!(!holding(&world).is_empty(), "it is kept until it is forgotten");
     let request = next_request(&world, BOB, "what did I order?").await;
     assert!(holds(request.body.to_string().as_bytes()), "the model is told what was said before");
 
@@ -177,10 +161,10 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     // And soon from the folder.
     rewritten(&bot, 1).await;
     world.caught_up().await;
-    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert_eq!(holding(&world), [""; 0]);
     assert_eq!(world.refused(), Vec::<String>::new());
     bot.ends_well().await;
-    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert_eq!(holding(&world), [""; 0]);
     // What is left is whole.
     let bot = recipe(&world, kind, "1").spawn();
     bot.ready().await;
@@ -216,12 +200,13 @@ async fn killed_while_it_rewrites(kind: EngineKind) {
     pressed(&world, BOB, &card, "Forget all (16)", "Forget all of these").await;
     pressed(&world, BOB, &card, "Forget", "Forgotten").await;
     waiting.kill();
-    assert!(!holding(&data(&world)).is_empty(), "{kind} holds it until it is rewritten");
+    assert!(!holding(&world).is_empty(), "{kind} holds it until it is rewritten");
     // With ERASE_AFTER=0 it begins as it starts: it is killed ever later.
     for step in 0..12_u64 {
         let bot = recipe(&world, kind, "0").spawn();
         let begun = Instant::now();
-        while !data(&world).join("fresh").exists() && begun.elapsed() < Duration::from_secs(20) {
+        // Without a pause between two looks, because the first kills are closer together than that.
+        while !world.store_folder().join("fresh").exists() && begun.elapsed() < Duration::from_secs(20) {
             if bot.log().matches(GONE).count() > 0 {
                 break;
             }
@@ -233,14 +218,15 @@ async fn killed_while_it_rewrites(kind: EngineKind) {
     let bot = recipe(&world, kind, "0").spawn();
     bot.ready().await;
     // The one before it may have ended the rewriting, and died before it could say so.
-    let deadline = Instant::now() + TIMEOUT;
-    while !holding(&data(&world)).is_empty() || data(&world).join("fresh").exists() {
-        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let is_rewritten = || holding(&world).is_empty() && !world.store_folder().join("fresh").exists();
+    eventually(
+        || format!("{:?}; the log:\n{}", holding(&world), bot.log()),
+        async || is_rewritten().then_some(()),
+    )
+    .await;
     let request = next_request(&world, BOB, "are you back?").await;
     assert!(!holds(request.body.to_string().as_bytes()));
-    let left = std::fs::read_dir(data(&world)).unwrap().map(|entry| entry.unwrap().file_name());
+    let left = std::fs::read_dir(world.store_folder()).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
     assert!(!left.iter().any(|name| name.starts_with("fresh")), "{left:?}");
     let card = world.told(BOB, BOB, "/export").await;
@@ -283,13 +269,9 @@ async fn killed_while_it_erases(kind: EngineKind) {
         assert!(!holds(request.body.to_string().as_bytes()), "{kind}, step {step}: {request:?}");
         assert!(request.body.to_string().contains("good morning"), "{kind}, step {step}: {request:?}");
     }
-    let deadline = Instant::now() + TIMEOUT;
-    while !holding(&data(&world)).is_empty() {
-        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    world.erased(&forms()).await;
     bot.ends_well().await;
-    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert_eq!(holding(&world), [""; 0]);
 }
 
 #[tokio::test]
@@ -331,7 +313,7 @@ async fn everything_of_a_private_chat_is_forgotten_and_others_lose_nothing() {
     assert!(request.body.to_string().contains("I am Ann and stay"));
     rewritten(&bot, 1).await;
     world.caught_up().await;
-    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert_eq!(holding(&world), [""; 0]);
     bot.ends_well().await;
 }
 
@@ -449,11 +431,7 @@ async fn notes_and_reminders_that_were_made_for_a_forgotten_message_go_with_it()
     assert!(!text(&world.told(BOB, BOB, "/tasks").await).contains("rote"));
     rewritten(&bot, 1).await;
     world.caught_up().await;
-    let deadline = Instant::now() + TIMEOUT;
-    while !holding(&data(&world)).is_empty() {
-        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    world.erased(&forms()).await;
     bot.ends_well().await;
 }
 
@@ -563,11 +541,7 @@ async fn the_press_that_erases_leaves_no_byte_of_its_card() {
     pressed(&world, BOB, &card, "Forget", "Forgotten").await;
     rewritten(&bot, 1).await;
     world.caught_up().await;
-    let deadline = Instant::now() + TIMEOUT;
-    while !holding(&data(&world)).is_empty() {
-        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    world.erased(&forms()).await;
     bot.ends_well().await;
 }
 
@@ -647,7 +621,7 @@ async fn what_was_removed_before_all_was_forgotten_is_not_put_back() {
     assert!(!text(&card).contains("5 ·") && labels(&card).is_empty(), "{card}");
     rewritten(&bot, 1).await;
     world.caught_up().await;
-    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert_eq!(holding(&world), [""; 0]);
     bot.ends_well().await;
 }
 
@@ -663,5 +637,5 @@ async fn a_command_that_pinned_words_is_forgotten_by_a_reply_to_it() {
     assert!(!holds(next_request(&world, BOB, "and now?").await.body.to_string().as_bytes()));
     rewritten(&bot, 1).await;
     bot.ends_well().await;
-    assert_eq!(holding(&data(&world)), [""; 0]);
+    assert_eq!(holding(&world), [""; 0]);
 }

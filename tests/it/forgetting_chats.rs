@@ -5,10 +5,7 @@
 //! Each run has 4 times `FORGET_CHATS` chats (24 unless set); `FORGET_CHATS=250` makes a thousand.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use figaro_config::EngineKind;
 use figaro_offline::Runtime;
@@ -18,11 +15,13 @@ use futures::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::forgetting::{BUSY, data, files};
+use super::forgetting::{BUSY, files};
 use super::task_tools::{LEAP, recurring};
+use crate::support::bytes;
 use crate::support::http::{Asking, Gateway, KEY};
 use crate::support::scene::{labels, number, text};
-use crate::support::{TIMEOUT, World, listener};
+use crate::support::wait::eventually;
+use crate::support::{World, listener};
 
 /// Number of chats that go on at once.
 const AT_ONCE: usize = 12;
@@ -128,17 +127,9 @@ fn stem(word: &str) -> String {
     word[..STEM].to_owned()
 }
 
-fn secrets_below(folder: &Path) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(secrets_below(&path));
-        } else if let Ok(bytes) = fs::read(&path) {
-            found.extend(secrets_in(&bytes));
-        }
-    }
-    found
+/// The secrets in the files of the store.
+fn secrets_kept(world: &World) -> BTreeSet<String> {
+    bytes::files(&world.store_folder()).into_values().flat_map(|bytes| secrets_in(&bytes)).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -372,9 +363,8 @@ impl<'a> Case<'a> {
 
     /// Presses *Forget*. The last question may have been edited, and is then being answered again.
     async fn confirms(&self, card: &Value) {
-        while self.world.press(self.who, card, "Forget").await == BUSY {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        let is_free = async || (self.world.press(self.who, card, "Forget").await != BUSY).then_some(());
+        eventually(|| format!("chat {} is always busy", self.number), is_free).await;
         self.world.shows(self.chat, number(&card["message_id"]), "Forgotten").await;
     }
 
@@ -421,17 +411,13 @@ fn chats() -> usize {
 
 /// Waits until no file holds what was forgotten; what nobody forgot is still there.
 async fn leaves_the_folder(world: &World, forgotten: &BTreeSet<String>, kept: &str) {
-    let deadline = Instant::now() + TIMEOUT;
-    loop {
-        let found = secrets_below(&data(world));
-        let left: Vec<&String> = found.intersection(forgotten).collect();
-        if left.is_empty() {
-            assert!(found.contains(&stem(kept)), "what nobody forgot is kept");
-            break;
-        }
-        assert!(Instant::now() < deadline, "{left:?}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let left = |found: &BTreeSet<String>| -> Vec<String> { found.intersection(forgotten).cloned().collect() };
+    let found = eventually(
+        || format!("{:?}", left(&secrets_kept(world))),
+        async || Some(secrets_kept(world)).filter(|found| left(found).is_empty()),
+    )
+    .await;
+    assert!(found.contains(&stem(kept)), "what nobody forgot is kept");
 }
 
 async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: usize) {

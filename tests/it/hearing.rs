@@ -1,7 +1,6 @@
 //! Voice messages and other sounds are heard: by each provider, shown once, kept as the text of the message, and paid for.
 
 use std::process::Output;
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,6 +13,7 @@ use crate::support::bot::Recipe;
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, number, text};
 use crate::support::speech::{HeardSound, Speech};
+use crate::support::wait::recorded;
 use crate::support::{ANN, BOB, World};
 
 const OGG: &[u8] = b"OggS\0\x02\r\n--not a boundary--\r\n\xff\xfe";
@@ -115,7 +115,7 @@ async fn a_restart_in_the_middle_of_an_answer_keeps_the_words() {
     world.asks(1).await;
     says(&world, ANN, "where do the bees live").await;
     // The words are on record a moment later.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    recorded().await;
     bot.kill();
     world.otherwise(ModelReply::text("In Vilnius."));
     let bot = world.listener(&speech).spawn();

@@ -1,7 +1,5 @@
 //! What a compatible server's model takes that no list knows: found out by what it refuses, kept in mind, or said by the owner.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use figaro_offline::telegram::Say;
@@ -9,6 +7,7 @@ use figaro_offline::telegram::Say;
 use crate::support::bot::Recipe;
 use crate::support::output::words;
 use crate::support::replay::{Replay, Sent};
+use crate::support::wait::eventually;
 use crate::support::{ANN, World};
 
 fn answer() -> Sent {
@@ -114,12 +113,11 @@ async fn an_unknown_model_is_held_to_a_form_and_told_of_it_in_words() {
         bot.ready().await;
         world.told(ANN, ANN, "I am a baker and I live in Lisbon.").await;
         let wanted = if is_refused { 3 } else { 2 };
-        for _ in 0..400 {
-            if server.requests().len() >= wanted {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
+        eventually(
+            || format!("{:?}", server.requests()),
+            async || (server.requests().len() >= wanted).then_some(()),
+        )
+        .await;
         let forms: Vec<bool> =
             server.requests().iter().skip(1).map(|request| request["response_format"].is_object()).collect();
         assert_eq!(forms, if is_refused { vec![true, false] } else { vec![true] });

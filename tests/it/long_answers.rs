@@ -167,7 +167,13 @@ async fn what_was_read_stays_once_where_stop_comes_in_the_middle_also_after_a_42
         world.when("Tell me all", ModelReply::text(&answer).paced(0, Duration::from_millis(10)));
         world.say(ANN, ANN, "Tell me all");
         world.answers(ANN, 1).await;
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        // In the middle of what follows the first message.
+        let next = &wanted[seen(&world.bot_texts(ANN)).len() + 20];
+        world
+            .see("words of the next message", |view| {
+                view.drafts(ANN).iter().any(|draft| draft.text.contains(next)).then_some(())
+            })
+            .await;
         world.say(ANN, ANN, "/stop");
         world.caught_up().await;
         let there = seen(&world.bot_texts(ANN));

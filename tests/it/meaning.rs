@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::recall::{SMALL, found, older, recall, talks_of_other_things};
 use super::task_tools::{now, start};
 use crate::support::calls::says;
-use crate::support::proc::becomes;
-use crate::support::{ANN, TIMEOUT, World};
+use crate::support::wait::eventually;
+use crate::support::{ANN, World};
 
 const EMBEDDER: (&str, &str) = ("EMBEDDER", "openai:text-embedding-3-small");
 /// Shares no word with the question, but for the offline model means much the same.
@@ -38,8 +38,8 @@ async fn settle() {
 
 /// Waits until a vector was asked for of a message with these words.
 async fn embedded(world: &World, words: &str) {
-    let asked = || passages(world).iter().any(|text| text.contains(words));
-    assert!(becomes(TIMEOUT, asked).await, "never embedded: {words}; {:?}", passages(world));
+    let asked = async || passages(world).iter().any(|text| text.contains(words)).then_some(());
+    eventually(|| format!("never embedded: {words}; {:?}", passages(world)), asked).await;
 }
 
 /// The texts of requests for many vectors or of messages: all but the questions, which are asked alone and as they were written.
@@ -146,6 +146,12 @@ fn old_embedded(world: &World) -> usize {
     passages(world).iter().filter(|text| text.contains("The train number")).count()
 }
 
+/// Waits until vectors of so many old messages were asked for.
+async fn embedded_of_old(world: &World, count: usize) {
+    let asked = async || (old_embedded(world) >= count).then_some(());
+    eventually(|| format!("{} of {count}", old_embedded(world)), asked).await;
+}
+
 #[tokio::test]
 async fn older_messages_get_their_vectors_bit_by_bit_and_each_once_also_over_a_restart() {
     const OLD: usize = 900;
@@ -153,7 +159,7 @@ async fn older_messages_get_their_vectors_bit_by_bit_and_each_once_also_over_a_r
     store_old(&world, 900, None).await;
     let bot = start(&world, &[EMBEDDER]).await;
     asks(&world, "Good morning", "Hello.").await;
-    assert!(becomes(TIMEOUT, || old_embedded(&world) >= 500).await, "{}", old_embedded(&world));
+    embedded_of_old(&world, 500).await;
     settle().await;
     let first = old_embedded(&world);
     assert!(first < 600, "so many after a turn: {first}");
@@ -161,7 +167,7 @@ async fn older_messages_get_their_vectors_bit_by_bit_and_each_once_also_over_a_r
     assert!(stored(&world).len() >= first - 64 && stored(&world).len() <= first + 2);
     let bot = start(&world, &[EMBEDDER]).await;
     asks(&world, "Good evening", "Hello again.").await;
-    assert!(becomes(TIMEOUT, || old_embedded(&world) >= OLD).await, "{}", old_embedded(&world));
+    embedded_of_old(&world, OLD).await;
     asks(&world, "Good night", "Sleep well.").await;
     embedded(&world, "Sleep well.").await;
     settle().await;
@@ -181,14 +187,15 @@ async fn another_model_makes_all_vectors_anew() {
     let large = ("EMBEDDER", "openai:text-embedding-3-large");
     let bot = start(&world, &[large]).await;
     asks(&world, "Good morning", "Hello.").await;
-    let anew = || {
+    let anew = async || {
         let asked = world.model.vector_requests();
         let texts =
             asked.iter().filter(|one| one.model == "text-embedding-3-large").flat_map(|one| &one.texts);
         let texts: Vec<&String> = texts.collect();
-        [SUGAR, "Understood.", "Hello."].iter().all(|words| texts.iter().any(|text| text.contains(words)))
+        let has = |words: &str| texts.iter().any(|text| text.contains(words));
+        [SUGAR, "Understood.", "Hello."].into_iter().all(has).then_some(())
     };
-    assert!(becomes(TIMEOUT, anew).await, "{:?}", world.model.vector_requests());
+    eventually(|| format!("{:?}", world.model.vector_requests()), anew).await;
     settle().await;
     bot.ends_well().await;
     let vectors = stored(&world);

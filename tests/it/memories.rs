@@ -1,20 +1,21 @@
 //! What is remembered about people: taken from what they say, used, shown, changed, kept apart, and asked about before.
 
-use std::time::Duration;
-
 use figaro_base::ids::UserId;
 use figaro_domain::memory::Memory;
-use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel, ReplyPart};
 use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{scene, start};
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::wait::{eventually, recorded};
 use crate::support::{ANN, BOB, Bot, World};
 
 pub const ON: (&str, &str) = ("MEMORY_LIMIT", "50");
 const ASKS: (&str, &str) = ("MEMORY_CONSENT", "ask");
+/// Stands in a request for facts about Bob.
+const OF_BOB: &str = "<known about=\"Bob\">";
 
 /// What a model proposes: each is the words of the message `N1`, `N2`, … and what is to be remembered of them.
 pub fn proposes(facts: &[(&str, &str)]) -> ModelReply {
@@ -46,20 +47,13 @@ async fn asks(world: &World, who: i64, chat: i64, words: &str) -> ModelRequest {
 /// What a model was asked for facts about Bob.
 fn of_bob(world: &World) -> Vec<ModelRequest> {
     let mut asked = world.model.extraction_requests();
-    asked.retain(|request| request.user_text().contains("<known about=\"Bob\">"));
+    asked.retain(|request| request.user_text().contains(OF_BOB));
     asked
 }
 
 /// Waits until a model was asked for facts about Bob so often.
 async fn extractions(world: &World, count: usize) -> Vec<ModelRequest> {
-    for _ in 0..800 {
-        let asked = of_bob(world);
-        if asked.len() >= count {
-            return asked;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("facts were asked for {} times, not {count}", of_bob(world).len());
+    world.asked_for(OfflineModel::extraction_requests, OF_BOB, count).await
 }
 
 /// Someone says a fact, and a model is asked about these words, of which it proposes all; the answer is there too.
@@ -71,25 +65,19 @@ pub async fn tells(world: &World, chat: i64, say: Say, fact: &str) {
     world.when(&format!("{fact}."), ModelReply::text(&answer));
     world.telegram.send(say).unwrap();
     says(world, chat, &answer).await;
-    for _ in 0..800 {
-        if world.model.extraction_requests().iter().any(|request| request.user_text().contains(&new)) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("nothing is taken from {fact}");
+    world.asked_for(OfflineModel::extraction_requests, &new, 1).await;
 }
 
 /// Waits until the person sees that this is remembered; gives the card.
 pub async fn remembered(world: &World, who: i64, words: &str) -> Value {
-    for _ in 0..200 {
-        let card = world.told(who, who, "/memory").await;
-        if labels(&card).iter().any(|label| label.contains(words)) {
-            return card;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("{words} is not remembered: {:?}", world.bot_texts(who).last());
+    eventually(
+        || format!("{words} is not remembered: {:?}", world.bot_texts(who).last()),
+        async || {
+            let card = world.told(who, who, "/memory").await;
+            labels(&card).iter().any(|label| label.contains(words)).then_some(card)
+        },
+    )
+    .await
 }
 
 /// The memories of somebody in the store of a bot that has stopped, active ones only.
@@ -424,7 +412,7 @@ async fn a_kill_at_any_moment_of_the_work_loses_nothing_and_does_nothing_twice()
             remembered(&world, BOB, "Lives in Riga").await;
         }
         // What is to be seen is on disk a moment later.
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        recorded().await;
         bot.kill();
         let bot = start(&world, &[ON]).await;
         remembered(&world, BOB, "Lives in Riga").await;

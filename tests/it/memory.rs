@@ -1,12 +1,12 @@
 //! What the server of tools holds in memory when it is sent what costs much. Run with `--nocapture` for the figures.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use reqwest::{Client, StatusCode};
 use serde_json::json;
 
 use crate::support::server::{Pipes, environment};
+use crate::support::wait::eventually;
 use crate::support::{World, proc};
 
 /// The most at any moment, in MiB.
@@ -96,7 +96,6 @@ async fn bodies_made_to_cost_memory_do_not_and_what_was_taken_goes_back() {
     target.attack(16, &tiny(1_000_000), StatusCode::PAYLOAD_TOO_LARGE).await;
     // The most that is let in.
     target.attack(16, &tiny(53_000), StatusCode::OK).await;
-    let settled = proc::becomes(Duration::from_secs(5), || target.memory().0 < MAX_SETTLED).await;
-    let (now, peak) = target.memory();
-    assert!(settled && peak < MAX_PEAK, "now {now} MiB, at most {peak} MiB");
+    eventually(|| target.figures(), async || (target.memory().0 < MAX_SETTLED).then_some(())).await;
+    assert!(target.memory().1 < MAX_PEAK, "{}", target.figures());
 }

@@ -7,7 +7,8 @@ use figaro_offline::telegram::{MemberStatus, Say};
 use crate::memories::{ON, tells};
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, text};
-use crate::support::{ANN, BOB, TIMEOUT, World};
+use crate::support::wait::eventually;
+use crate::support::{ANN, BOB, World};
 use crate::task_tools::{CAROL, scene, start};
 
 const CLUB: i64 = -1002;
@@ -126,14 +127,11 @@ async fn told_and_remembered(world: &World, all: &[Told]) {
     }
     for who in PEOPLE {
         let wanted = format!("{} of at most", FACTS.len());
-        for tries in 0.. {
+        let remembered = async || {
             let card = world.told(who, who, "/memory").await;
-            if text(&card).contains(&wanted) {
-                break;
-            }
-            assert!(tries < 100, "not all is remembered: {card}");
-            tokio::time::sleep(TIMEOUT / 400).await;
-        }
+            text(&card).contains(&wanted).then_some(())
+        };
+        eventually(|| format!("not all is remembered: {:?}", world.bot_texts(who).last()), remembered).await;
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::process::{talkative, tools_work};
 use crate::support::server::{Pipes, Server, environment};
+use crate::support::wait::eventually;
 use crate::support::{ANN, Bot, TIMEOUT, World, listener, proc};
 
 /// A process that waits at a port for what is not its own; it notes what comes and answers nothing of use.
@@ -55,6 +56,7 @@ async fn take(port: u16) -> TcpListener {
             if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
                 return listener;
             }
+            // Hardly a pause: it has to be faster than the server that is started anew.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -117,12 +119,8 @@ async fn a_port_that_was_lost_in_a_restart_costs_no_tools_and_is_taken_again() {
     bot.logged(&format!("port {port} is taken")).await;
     assert_eq!(squatter.heard(), "", "the squatter hears nothing");
     drop(squatter);
-    let again = async {
-        while knock(port, "for-other-clients").await != Some(200) {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, again).await.expect("other clients get in again");
+    let again = async || (knock(port, "for-other-clients").await == Some(200)).then_some(());
+    eventually(|| format!("other clients do not get in again; the log:\n{}", bot.log()), again).await;
     assert_eq!(bot.log().matches(&format!("served at http://127.0.0.1:{port}/mcp")).count(), 2);
     assert_eq!(bot.log().matches("is taken").count(), 1, "once: {}", bot.log());
     bot.ends_well().await;

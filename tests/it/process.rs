@@ -13,9 +13,6 @@ use tempfile::TempDir;
 
 use crate::support::{ANN, Bot, TIMEOUT, World, proc};
 
-/// How soon a child must be gone once its parent is.
-const SOON: Duration = Duration::from_secs(2);
-
 /// The one child of a bot.
 pub fn child(bot: &Bot) -> u32 {
     let children = bot.children();
@@ -248,7 +245,7 @@ async fn the_server_does_not_outlive_a_bot_that_was_killed() {
     };
     world.telegram.wait_until(TIMEOUT, called).await.expect("the call is under way");
     bot.kill();
-    assert!(proc::becomes(SOON, || !proc::is_running(child)).await, "an orphan");
+    proc::gone(child).await;
     assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
 }
 

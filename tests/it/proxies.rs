@@ -2,6 +2,7 @@
 //! addresses through none, and no password in a log.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -11,7 +12,8 @@ use serde_json::json;
 use crate::support::bot::Recipe;
 use crate::support::output::words;
 use crate::support::proxy::ForwardProxy;
-use crate::support::{ANN, World, proc};
+use crate::support::wait::within;
+use crate::support::{ANN, TIMEOUT, World, proc};
 
 /// An address of this machine under a name that only the proxy knows.
 fn outside(url: &str, name: &str) -> String {
@@ -134,25 +136,19 @@ async fn an_https_address_is_asked_for_by_connect_and_exceptions_are_not_asked_f
     let secure = base.clone().set("TELEGRAM_API_URL", &telegram.replacen("http", "https", 1));
     let direct = base.clone().set("TELEGRAM_API_URL", &telegram).set("TELEGRAM_PROXY", "off");
     let exempt = base.set("TELEGRAM_API_URL", &telegram).set("NO_PROXY", "example.com,.test");
-    let run = async |recipe: &Recipe| {
+    let first_head = async |recipe: &Recipe, time: Duration| {
         // It waits for a Telegram that cannot be reached.
         let mut check = tokio::process::Command::from(recipe.command());
         let mut check = check.stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
-        let asked = async {
-            while proxy.heads().is_empty() {
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            }
-        };
-        drop(tokio::time::timeout(std::time::Duration::from_secs(4), asked).await);
+        let head = within(time, async || proxy.heads().first().cloned()).await;
         check.kill().await.unwrap();
+        head
     };
     for recipe in [direct, exempt] {
-        run(&recipe).await;
-        assert_eq!(proxy.heads(), Vec::<String>::new());
+        assert_eq!(first_head(&recipe, Duration::from_secs(4)).await, None);
     }
-    run(&secure).await;
-    let heads = proxy.heads();
-    assert!(heads[0].starts_with("CONNECT telegram.test:"), "{heads:?}");
+    let head = first_head(&secure, TIMEOUT).await.expect("the proxy is asked");
+    assert!(head.starts_with("CONNECT telegram.test:"), "{head}");
 }
 
 #[tokio::test]

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use figaro_base::ids::{ChatId, TopicId};
 use figaro_domain::conversation::{ConversationId, Message, MessageRole};
-use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel};
 use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{now, scene, start};
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
 const GONE: &str = "This is no longer up to date.";
@@ -242,26 +243,19 @@ async fn topics_of_a_private_chat_are_conversations_of_their_own() {
 
 /// Waits until the current session of a chat is listed by this name.
 async fn named(world: &World, who: i64, name: &str) {
-    for _ in 0..200 {
-        let card = list(world, who, who).await;
-        if labels(&card).iter().any(|label| label.contains(name)) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("no session is called {name}; asked: {:?}", world.model.naming_requests());
+    eventually(
+        || format!("no session is called {name}; asked: {:?}", world.model.naming_requests()),
+        async || {
+            let card = list(world, who, who).await;
+            labels(&card).iter().any(|label| label.contains(name)).then_some(())
+        },
+    )
+    .await;
 }
 
 /// Waits until the model was asked for so many names.
 async fn names_asked(world: &World, count: usize) -> Vec<ModelRequest> {
-    for _ in 0..400 {
-        let asked = world.model.naming_requests();
-        if asked.len() >= count {
-            return asked;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("{count} names were never asked for: {:?}", world.model.naming_requests());
+    world.asked_for(OfflineModel::naming_requests, "", count).await
 }
 
 #[tokio::test]

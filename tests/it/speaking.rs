@@ -1,7 +1,5 @@
 //! Spoken answers: in the chats that want them, beside the text, not for code, paid for, and not lost by a kill.
 
-use std::time::Duration;
-
 use figaro_offline::model::ModelReply;
 use figaro_offline::telegram::{PlannedFailure, Say};
 use serde_json::{Value, json};
@@ -11,6 +9,7 @@ use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::speech::Speech;
 use crate::support::studio::Studio;
+use crate::support::wait::recorded;
 use crate::support::{ANN, BOB, World};
 
 impl World {
@@ -157,7 +156,7 @@ async fn a_kill_before_the_voice_message_loses_neither() {
     world.say(ANN, ANN, "when?");
     world.see("the call", |view| (!view.calls_of("sendVoice").is_empty()).then_some(())).await;
     // That the text was delivered is on record a moment later.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    recorded().await;
     bot.kill();
     let bot = world.speaker(&studio).spawn();
     bot.ready().await;

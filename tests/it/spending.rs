@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, labels, text};
+use crate::support::wait::recorded;
 use crate::support::{ANN, BOB, World, listener};
 
 const EVE: i64 = 13;
@@ -193,7 +194,7 @@ async fn a_call_under_way_at_a_kill_counts_as_spent() {
     world.say(ANN, ANN, "hi");
     let most = bound(&world.asks(1).await);
     // It is on record a moment after the model was asked.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    recorded().await;
     bot.kill();
     world.script.push(ModelReply::text("Here I am.").usage(10, 10));
     let bot = recipe.spawn();

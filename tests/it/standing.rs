@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::parking::call;
 use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
 const NEWS: i64 = -100_700;
@@ -67,13 +68,12 @@ impl World {
             labels(now).contains(&"Run now".to_owned()).then_some(())
         };
         // After a kill the answer of the run before may be on its way still, while the card is as it was.
-        loop {
+        let begins = async || {
             self.see("a task that can be run", can_run).await;
-            match self.press(who, card, "Run now").await.as_str() {
-                "It is running already." => {}
-                toast => break assert_eq!(toast, "⏳ Running now"),
-            }
-        }
+            Some(self.press(who, card, "Run now").await).filter(|toast| toast != "It is running already.")
+        };
+        let toast = eventually(|| "the run before it does not end", begins).await;
+        assert_eq!(toast, "⏳ Running now");
         self.card_with(who, &end).await;
         let requests = self.model.requests();
         let last =

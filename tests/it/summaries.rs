@@ -6,7 +6,7 @@ use std::time::Duration;
 use figaro_base::ids::ChatId;
 use figaro_domain::conversation::ConversationId;
 use figaro_domain::summary::Summary;
-use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel};
 use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
@@ -15,7 +15,8 @@ use super::memories::{ON, remembered, tells};
 use crate::support::bot::Recipe;
 use crate::support::calls::says;
 use crate::support::output::refused;
-use crate::support::{ANN, Bot, TIMEOUT, World};
+use crate::support::wait::{eventually, recorded};
+use crate::support::{ANN, Bot, World};
 
 /// Logs each summary that is made.
 const LOG: &str = "info,figaro_agent::turn::summaries=debug";
@@ -54,24 +55,12 @@ fn made(words: &str, importance: u8) -> ModelReply {
 
 /// Waits until the model was asked for so many summaries, and gives the requests.
 async fn summaries_asked(world: &World, count: usize) -> Vec<ModelRequest> {
-    let asked = async {
-        while world.model.summary_requests().len() < count {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, asked).await.unwrap_or_else(|_| panic!("no request {count}"));
-    world.model.summary_requests()
+    world.asked_for(OfflineModel::summary_requests, "", count).await
 }
 
-/// Waits until so many summaries were stored since the bot started.
+/// Waits until so many summaries were stored since the first bot of the world started.
 async fn stored(bot: &Bot, count: usize) {
-    let is_stored = || bot.log().matches("is_stored=true").count() >= count;
-    let waits = async {
-        while !is_stored() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, waits).await.unwrap_or_else(|_| panic!("{count}: {}", bot.log()));
+    bot.logged_times("is_stored=true", count).await;
 }
 
 /// What stands in the store of a bot that has stopped, after it was seen that the summaries tile the session.
@@ -204,7 +193,8 @@ async fn killed_at_any_moment_every_run_is_summarised_once() {
     world.script.summarise_next(made("Never heard.", 5).behind(&gate));
     exchanges(&world, 0..3).await;
     summaries_asked(&world, 1).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // That the last answer was confirmed is on record a moment later; until then a kill repeats it.
+    recorded().await;
     bot.kill();
     let bot = started(&recipe(&world)).await;
     let asked = summaries_asked(&world, 2).await;
@@ -270,13 +260,16 @@ async fn an_edit_of_an_answered_message_is_stored_and_its_summary_is_made_anew()
     let asked = summaries_asked(&world, before + 2).await;
     assert!(asked.iter().any(|request| request.user_text().contains("code is nobody")));
     bot.logged("is_stored=false").await;
-    let shows = async {
-        let mut at = 0;
-        while !told(&asks(&world, &format!("Try {at}?")).await).contains("a code that is nobody") {
-            at += 1;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, shows).await.unwrap();
+    let mut tries = 0;
+    eventually(
+        || "the new summary is never told",
+        async || {
+            tries += 1;
+            let request = asks(&world, &format!("Try {tries}?")).await;
+            told(&request).contains("a code that is nobody").then_some(())
+        },
+    )
+    .await;
     bot.ends_well().await;
     let all = tiled(&world).await;
     assert_eq!(all[0].summary, "Ann has a code that is nobody's.", "{all:?}");

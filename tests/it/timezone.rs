@@ -10,7 +10,7 @@ use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Task, TaskChange, TaskEdit};
-use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::model::{ModelReply, OfflineModel};
 use figaro_offline::telegram::{MemberStatus, Say};
 use figaro_store::TaskLimits;
 use serde_json::{Value, json};
@@ -306,14 +306,7 @@ async fn a_sentence_sets_the_clock_and_is_a_message_as_well() {
     assert_eq!(labels(card), [""; 0], "{card}");
     assert!(said.iter().any(|message| text(message) == "Good to know."), "{said:?}");
     assert!(world.asks(1).await.user_text().contains("I live in Lisbon"));
-    let is_read = |request: &ModelRequest| request.user_text().contains("I live in Lisbon</said>");
-    for _ in 0..800 {
-        if world.model.extraction_requests().iter().any(is_read) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
-    panic!("nothing was taken from it: {}", bot.log());
+    world.asked_for(OfflineModel::extraction_requests, "I live in Lisbon</said>", 1).await;
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use figaro_offline::telegram::PlannedFailure;
 use serde_json::Value;
 
 use crate::support::scene::{TEAM, labels, number, text};
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
 const EVE: i64 = 13;
@@ -19,13 +20,8 @@ impl World {
 
     /// Asks for `/usage` until its line of today is as wanted: what is broken off is booked when nobody waits for it.
     pub async fn used_today(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
-        for _ in 0..50 {
-            let usage = self.usage().await;
-            if is_wanted(&usage[7]) {
-                return usage;
-            }
-        }
-        panic!("{:?}", self.usage().await);
+        let wanted = async || Some(self.usage().await).filter(|usage| is_wanted(&usage[7]));
+        eventually(|| format!("{:?}", self.bot_texts(ANN).last()), wanted).await
     }
 }
 

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
 use crate::support::scene::text;
+use crate::support::wait::recorded;
 use crate::support::{ANN, Bot, TIMEOUT, World, listener};
 
 const UNKNOWN: &str = "whether it acted is not known";
@@ -137,7 +138,7 @@ async fn comes_to(world: &World, bot: &Bot, at: &At) {
         At::Asked(cut) => {
             world.asks(*cut).await;
             // What the call may cost is on record a moment after it was asked.
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            recorded().await;
         }
         At::Words(cut) => {
             let words = if *cut == 3 { "There they are".to_owned() } else { format!("Words of pass {cut}") };

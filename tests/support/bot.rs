@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::TIMEOUT;
+use super::wait::{eventually, within};
 
 /// How to start a bot.
 #[derive(Clone)]
@@ -122,11 +123,20 @@ impl Bot {
 
     /// Waits until its log, since this start, has these words.
     pub async fn logged(&self, words: &str) {
-        let deadline = Instant::now() + TIMEOUT;
-        while !self.log()[self.before..].contains(words) {
-            assert!(Instant::now() < deadline, "no `{words}` in the log:\n{}", self.log());
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        eventually(
+            || format!("no `{words}` in the log:\n{}", self.log()),
+            async || self.log()[self.before..].contains(words).then_some(()),
+        )
+        .await;
+    }
+
+    /// Waits until the log, that of earlier starts too, has these words so many times.
+    pub async fn logged_times(&self, words: &str, times: usize) {
+        eventually(
+            || format!("not {times} times `{words}` in the log:\n{}", self.log()),
+            async || (self.log().matches(words).count() >= times).then_some(()),
+        )
+        .await;
     }
 
     /// Sends it a signal: `TERM`, `INT`, `KILL`.
@@ -136,14 +146,8 @@ impl Bot {
 
     /// Waits for its end, while the test's Telegram and model go on answering.
     pub async fn ended(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + TIMEOUT + Duration::from_secs(10);
-        while Instant::now() < deadline {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        panic!("figaro did not end; its log:\n{}", self.log());
+        let ended = within(TIMEOUT + Duration::from_secs(10), async || self.child.try_wait().unwrap()).await;
+        ended.unwrap_or_else(|| panic!("figaro did not end; its log:\n{}", self.log()))
     }
 
     pub fn pid(&self) -> u32 {

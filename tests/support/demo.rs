@@ -1,15 +1,16 @@
 //! A running `figaro demo`, as its page and its terminal see it.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 
 use super::bot::Recipe;
+use super::wait::eventually;
 use super::{TIMEOUT, World, proc};
 
 /// The person at the page.
@@ -69,15 +70,12 @@ impl Demo {
 
     /// Waits until the terminal shows these words, and gives all of it.
     pub async fn printed(&self, words: &str) -> String {
-        let deadline = Instant::now() + TIMEOUT;
-        loop {
-            let text = fs::read_to_string(&self.terminal).unwrap();
-            if text.lines().any(|line| line.contains(words)) {
-                return text;
-            }
-            assert!(Instant::now() < deadline, "no `{words}` in:\n{text}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let text = || fs::read_to_string(&self.terminal).unwrap();
+        eventually(
+            || format!("no `{words}` in:\n{}", text()),
+            async || Some(text()).filter(|text| text.lines().any(|line| line.contains(words))),
+        )
+        .await
     }
 
     /// Opens the page.
@@ -114,15 +112,17 @@ impl Demo {
 
     /// Waits until the private chat has this text.
     pub async fn shows(&self, text: &str) {
-        let deadline = Instant::now() + TIMEOUT;
-        loop {
-            let history = self.history().await;
-            if history.iter().any(|known| known == text) {
-                return;
-            }
-            assert!(Instant::now() < deadline, "no `{text}` in {history:?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let last = RefCell::new(Vec::new());
+        eventually(
+            || format!("no `{text}` in {:?}", last.borrow()),
+            async || {
+                let history = self.history().await;
+                let is_there = history.iter().any(|known| known == text);
+                *last.borrow_mut() = history;
+                is_there.then_some(())
+            },
+        )
+        .await;
     }
 
     /// Alex says something, and the bot's message with these words comes.

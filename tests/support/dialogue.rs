@@ -11,6 +11,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
 use super::bot::Recipe;
+use super::wait::eventually;
 use super::{TIMEOUT, World, proc};
 
 /// The setup of a world whose Telegram and model are set in the environment, and nothing else.
@@ -72,8 +73,11 @@ impl AtTerminal {
 
     /// Waits until the terminal shows these words.
     pub async fn shows(&self, words: &str) {
-        let seen = proc::becomes(TIMEOUT, || self.screen().contains(words)).await;
-        assert!(seen, "no `{words}` on:\n{}", self.screen());
+        eventually(
+            || format!("no `{words}` on:\n{}", self.screen()),
+            async || self.screen().contains(words).then_some(()),
+        )
+        .await;
     }
 
     /// Types a line once the terminal asks for it.

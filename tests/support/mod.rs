@@ -3,6 +3,7 @@
 
 pub mod arguments;
 pub mod bot;
+pub mod bytes;
 pub mod calls;
 pub mod canned;
 pub mod demo;
@@ -20,6 +21,7 @@ pub mod site;
 pub mod speech;
 pub mod studio;
 pub mod terminal;
+pub mod wait;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,6 +152,11 @@ impl World {
                 .map(|m| m["text"].as_str().unwrap_or_default().to_owned())
                 .collect()
         })
+    }
+
+    /// Everything that bots of this world have logged and said so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("figaro.log")).unwrap_or_default()
     }
 }
 

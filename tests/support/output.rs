@@ -1,10 +1,9 @@
 //! What a process said before it ended.
 
 use std::process::Output;
-use std::time::Duration;
 
 use super::bot::Recipe;
-use super::{TIMEOUT, World, proc};
+use super::{World, proc};
 
 /// Runs a bot that must refuse to start, and gives its one message.
 pub async fn refused(world: &World, recipe: &Recipe) -> String {
@@ -17,14 +16,7 @@ pub async fn refused(world: &World, recipe: &Recipe) -> String {
     assert!(!message.contains("figaro: ") && !message.contains("panicked"), "{errors}");
     assert!(!errors.contains(world.telegram.token()) && !errors.contains("sk-offline-key"), "{errors}");
     // A child ends when its standard input closes, which may be a moment after its parent's end.
-    let left = || proc::with_words(world.telegram.url());
-    let gone = async {
-        while !left().is_empty() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, gone).await.ok();
-    assert_eq!(left(), Vec::<u32>::new(), "left running");
+    proc::none_has(world.telegram.url()).await;
     message.trim_end().to_owned()
 }
 

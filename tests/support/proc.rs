@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
+
+use super::wait::eventually;
 
 /// Sends a signal to a process: `TERM`, `INT`, `KILL`.
 pub fn signal(pid: u32, name: &str) {
@@ -43,16 +44,15 @@ pub fn with_words(words: &str) -> Vec<u32> {
     pids.filter(|pid| *pid != own && has(*pid)).collect()
 }
 
-/// Waits until something holds; `false` when the time is over.
-pub async fn becomes(within: Duration, mut holds: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + within;
-    while Instant::now() < deadline {
-        if holds() {
-            return true;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    holds()
+/// Waits until no process has these words in its environment or arguments.
+pub async fn none_has(words: &str) {
+    let left = || with_words(words);
+    eventually(|| format!("left running: {:?}", left()), async || left().is_empty().then_some(())).await;
+}
+
+/// Waits until a process has ended.
+pub async fn gone(pid: u32) {
+    eventually(|| format!("left running: {pid}"), async || (!is_running(pid)).then_some(())).await;
 }
 
 fn words(pid: u32, file: &str) -> Vec<String> {

@@ -131,6 +131,7 @@ async fn serve(
     for piece in answer.bytes.chunks(answer.piece) {
         client.write_all(piece).await?;
         client.flush().await?;
+        // Without a pause, pieces may arrive as one.
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     client.shutdown().await

@@ -1,6 +1,6 @@
 //! What tests of behaviour do again and again: a group, a proof of silence, a press of a button, a look at a prompt.
 
-use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel};
 use figaro_offline::telegram::{MemberStatus, Person, SentByPerson, TelegramOptions, TelegramView};
 use serde_json::{Value, json};
 
@@ -121,6 +121,26 @@ impl World {
     pub async fn asks(&self, count: usize) -> ModelRequest {
         let find = |requests: &[ModelRequest]| requests.get(count - 1).cloned();
         self.model.wait_until(TIMEOUT, find).await.unwrap_or_else(|| panic!("no request number {count}"))
+    }
+
+    /// Waits until the model got so many requests of a kind, such as [`OfflineModel::extraction_requests`], with these words in
+    /// the user's text; gives them.
+    pub async fn asked_for(
+        &self,
+        kind: fn(&OfflineModel) -> Vec<ModelRequest>,
+        words: &str,
+        count: usize,
+    ) -> Vec<ModelRequest> {
+        let has_words = |request: &ModelRequest| request.user_text().contains(words);
+        let find = |model: &OfflineModel| {
+            let found: Vec<ModelRequest> = kind(model).into_iter().filter(has_words).collect();
+            (found.len() >= count).then_some(found)
+        };
+        let found = self.model.wait_for(TIMEOUT, find).await;
+        found.unwrap_or_else(|| {
+            let all: Vec<String> = kind(&self.model).iter().map(ModelRequest::user_text).collect();
+            panic!("no {count} requests with `{words}`: {all:#?}; the log:\n{}", self.log())
+        })
     }
 
     /// Someone presses the button that begins with these words; gives the words shown over it.

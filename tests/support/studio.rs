@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,8 +11,9 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
+use super::listener;
 use super::speech::{answer, arrived, parts};
-use super::{TIMEOUT, listener};
+use super::wait::eventually;
 
 /// Stands for no answer.
 const HANG: u16 = 0;
@@ -85,14 +85,11 @@ impl Studio {
 
     /// Waits until so many orders have come.
     pub async fn ordered(&self, count: usize) {
-        let come = async {
-            while self.orders().len() < count {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(TIMEOUT, come)
-            .await
-            .unwrap_or_else(|_| panic!("no {count} orders: {:?}", self.orders()));
+        eventually(
+            || format!("no {count} orders: {:?}", self.orders()),
+            async || (self.orders().len() >= count).then_some(()),
+        )
+        .await;
     }
 
     pub fn orders(&self) -> Vec<Order> {

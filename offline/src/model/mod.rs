@@ -147,10 +147,20 @@ impl OfflineModel {
         timeout: Duration,
         mut find: impl FnMut(&[ModelRequest]) -> Option<T>,
     ) -> Option<T> {
+        self.wait_for(timeout, |model| model.shared.records().look(&mut find)).await
+    }
+
+    /// Calls `find` after every new request until it returns a value; `None` on timeout. Unlike that of [`Self::wait_until`],
+    /// it may look at the requests for names, summaries and facts.
+    pub async fn wait_for<T>(
+        &self,
+        timeout: Duration,
+        mut find: impl FnMut(&Self) -> Option<T>,
+    ) -> Option<T> {
         let mut changes = self.shared.records().changes();
         let found = async {
             loop {
-                if let Some(found) = self.shared.records().look(&mut find) {
+                if let Some(found) = find(self) {
                     return Some(found);
                 }
                 changes.changed().await.ok()?;

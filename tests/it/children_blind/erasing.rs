@@ -1,14 +1,13 @@
 //! `/forget` reaches what children said and were told, after their turn and while it goes on.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
 use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use serde_json::json;
 
 use super::{Scene, agent, asks, is_of};
-use crate::support::scene::{number, text};
-use crate::support::{BOB, Bot, TIMEOUT, World};
+use crate::forgetting::BUSY;
+use crate::support::bytes::holding;
+use crate::support::scene::number;
+use crate::support::{BOB, Bot, World};
 
 /// Said by children alone.
 const SECRET: &[u8] = b"quetzal-7719";
@@ -20,29 +19,10 @@ fn cast(world: &World) {
     agent(world, "speaker", &["speaks: true"]);
 }
 
-fn holding(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(holding(&path));
-        } else if std::fs::read(&path)
-            .is_ok_and(|bytes| bytes.windows(SECRET.len()).any(|part| part == SECRET))
-        {
-            found.push(path.display().to_string());
-        }
-    }
-    found
-}
-
 /// Waits until no file of the store holds the secret.
 async fn is_gone(scene: &Scene, bot: &Bot) {
-    let data = scene.world.folder.path().join("data");
-    let deadline = Instant::now() + TIMEOUT;
-    while !holding(&data).is_empty() || !bot.log().contains("what was erased is gone from the files") {
-        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data), bot.log());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    bot.logged("what was erased is gone from the files").await;
+    scene.world.erased(&[SECRET]).await;
 }
 
 async fn forgets_everything(scene: &Scene) {
@@ -95,10 +75,10 @@ async fn what_children_said_is_gone_after_forget() {
     is_gone(&scene, &bot).await;
     scene.is_quiet(&[]).await;
     bot.ends_well().await;
-    assert_eq!(holding(&scene.world.folder.path().join("data")), Vec::<String>::new());
+    assert_eq!(holding(&scene.world.store_folder(), &[SECRET]), [""; 0]);
 }
 
-/// Asked while the turn still waits for the boss; the bot may ask the person to stop the turn first.
+/// Asked while the turn still waits for the boss: the turn has to be stopped first.
 #[tokio::test]
 async fn what_children_said_is_gone_when_forgotten_in_the_middle() {
     let gate = Gate::new();
@@ -106,20 +86,16 @@ async fn what_children_said_is_gone_when_forgotten_in_the_middle() {
     scene.world.say(BOB, BOB, "Find it");
     scene.asked("boss", 2).await;
     let card = scene.world.told(BOB, BOB, "/forget").await;
-    if text(&card).contains("Forget") || text(&card).contains("forget") {
-        drop(scene.world.press(BOB, &card, "Everything").await);
-        let now =
-            scene.world.telegram.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"]);
-        if now.is_some_and(|m| crate::support::scene::labels(&m).contains(&"Forget".to_owned())) {
-            drop(scene.world.press(BOB, &card, "Forget").await);
-        }
-    }
+    scene.world.press(BOB, &card, "Everything").await;
+    scene.world.shows(BOB, number(&card["message_id"]), "Forget everything about you").await;
+    assert_eq!(scene.world.press(BOB, &card, "Forget").await, BUSY);
     scene.world.say(BOB, BOB, "/stop");
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // The turn is over once it says so.
+    scene.says(BOB, "topped").await;
     gate.open();
     forgets_everything(&scene).await;
     is_gone(&scene, &bot).await;
     scene.is_quiet(&[]).await;
     bot.ends_well().await;
-    assert_eq!(holding(&scene.world.folder.path().join("data")), Vec::<String>::new());
+    assert_eq!(holding(&scene.world.store_folder(), &[SECRET]), [""; 0]);
 }

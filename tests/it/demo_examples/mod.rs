@@ -17,7 +17,7 @@ const GROUP: i64 = -100_200;
 const ROBIN: i64 = 1002;
 const FORUM: i64 = -100_300;
 /// What an example names, and what an answer to it says. An example that names none of these has to get an answer.
-const ANSWERS: [(&str, &str); 43] = [
+const ANSWERS: [(&str, &str); 45] = [
     ("three short examples", "Three examples:"),
     ("compound interest", "Compound interest is interest"),
     ("milk, bread and coffee", "Noted for “shopping list”: milk, bread, coffee."),
@@ -61,6 +61,8 @@ const ANSWERS: [(&str, &str); 43] = [
     ("notes", "This is what I keep:"),
     ("notas", "Isto é o que guardo:"),
     ("mude para as 7:30", "07:30"),
+    ("choose", "Which service shall it be?"),
+    ("escolha", "Qual serviço vai ser?"),
 ];
 
 /// The words that an answer to an example has.
@@ -325,13 +327,16 @@ async fn gone_on_with(room: &mut Room<'_>, texts: &Texts) {
 async fn greeted(room: &mut Room<'_>, hello: &str, stand_in: &str, last_words: &str) {
     let greeting = room.ask(hello, last_words).await;
     assert!(shown(&greeting).contains(stand_in), "{}", shown(&greeting));
+    let mut chosen = 0;
     for example in places::code(&greeting) {
         let answer = room.ask(&example, wanted(&example)).await;
         if let Some((label, _)) = buttons(&answer).first().filter(|(_, data)| data.starts_with("choose:")) {
             room.press(&answer, label).await;
             room.hears(id(&answer), &format!("{label}."), "a choice").await;
+            chosen += 1;
         }
     }
+    assert_eq!(chosen, 1, "one example has the bot ask back, which a button answers");
 }
 
 /// Presses every button of every card that there is a command for.

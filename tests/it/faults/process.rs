@@ -8,9 +8,6 @@ use crate::process::{child, tools_work};
 use crate::support::demo::{Demo, recipe};
 use crate::support::{ANN, BOB, World, proc};
 
-/// How soon a child must be gone once its parent is.
-const SOON: std::time::Duration = std::time::Duration::from_secs(2);
-
 /// It comes back, each time; nobody is there to say goodbye to.
 pub async fn the_server_of_tools_is_killed() -> Left {
     let world = World::new().await;
@@ -43,7 +40,7 @@ async fn two_signals(first: &str, second: &str) -> Left {
     assert!(bot.ended().await.success(), "{}", bot.log());
     let log = bot.log();
     assert!(log.contains("ending at once") && !log.contains("turns that are still running"), "{log}");
-    assert!(proc::becomes(SOON, || !proc::is_running(child)).await, "the server is left");
+    proc::gone(child).await;
     world.script.push(ModelReply::text("Here I am."));
     let bot = world.start_open().await;
     world.answers(BOB, 1).await;
@@ -85,8 +82,7 @@ pub async fn ctrl_c_is_pressed_twice_during_an_answer_of_a_demo() -> Left {
     let terminal = demo.printed("Ctrl-C again ends at once.").await;
     demo.signal("INT");
     assert!(demo.ended().await.success());
-    let folder = world.folder.path().to_string_lossy().into_owned();
-    assert!(proc::becomes(SOON, || proc::with_words(&folder).is_empty()).await);
+    proc::none_has(&world.folder.path().to_string_lossy()).await;
     world.script.push(ModelReply::text("Here I am."));
     let demo = Demo::start(world.folder.path(), &recipe).await;
     demo.shows("Here I am.").await;

@@ -181,6 +181,7 @@ pub async fn the_person_has_blocked_the_bot() -> Left {
     for (said, answer) in [("Hello", "Hello Ann."), ("Bye", "Bye Ann.")] {
         world.script.push(ModelReply::text(answer));
         world.ask(said).await;
+        // Time for another try, which must not come.
         tokio::time::sleep(Duration::from_millis(600)).await;
     }
     bot.ends_well().await;

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use figaro_base::ids::ChatId;
 use figaro_domain::record::Record;
-use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
 use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ use crate::support::bot::Recipe;
 use crate::support::calls::{call, calls, error, results, says};
 use crate::support::output::{refused, words};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
+use crate::support::{ANN, BOB, Bot, World};
 
 const TOOLS: [&str; 3] = ["list_records", "remove_record", "save_record"];
 pub const HERE: (i64, i64) = (ANN, ANN);

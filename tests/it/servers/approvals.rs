@@ -8,7 +8,9 @@ use serde_json::json;
 use super::{server, with};
 use crate::support::output::words;
 use crate::support::scene::{number, text};
-use crate::support::{ANN, BOB, Bot, TIMEOUT, World, proc};
+use crate::support::{ANN, BOB, TIMEOUT, World};
+
+const READY: &str = "an MCP server is ready";
 
 #[tokio::test]
 async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
@@ -16,7 +18,7 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     let bot = world
         .helped(json!({"box": server("plain")}), "{name: echo, server: box}, {name: count, server: box}")
         .await;
-    bot.logged("an MCP server is ready").await;
+    bot.logged(READY).await;
     world.calls(BOB, "echo this", "box__echo", json!({"text": "hello"}));
     let card = world.asks_to_approve(BOB).await;
     for words in ["Use the tool echo of box: hello", "An owner of this bot has to approve it"] {
@@ -61,7 +63,7 @@ async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_n
     for is_changed in ["its arguments", "its variables"] {
         let world = World::new().await;
         let bot = world.helped(json!({"box": server("plain")}), "{name: echo, server: box}").await;
-        bot.logged("an MCP server is ready").await;
+        bot.logged(READY).await;
         let hello = json!({"text": "hello"});
         // One is approved for an hour, another still waits.
         world.calls(ANN, "the first", "box__echo", hello.clone());
@@ -81,8 +83,7 @@ async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_n
                 all.into_iter().any(|m| text(m).contains("Other MCP servers from now on")).then_some(())
             })
             .await;
-        let ready = || bot.log().matches("an MCP server is ready").count() == 2;
-        assert!(proc::becomes(TIMEOUT, ready).await);
+        bot.logged_times(READY, 2).await;
         // The hour was for the server of before.
         world.calls(ANN, "the second", "box__echo", hello);
         let card = world.asks_to_approve(ANN).await;
@@ -103,7 +104,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     let gate = world.folder.path().join("closed");
     let servers = json!({"box": with("plain", json!({"env": {"GATE": gate}}))});
     let bot = world.helped(servers, "{name: echo, server: box}").await;
-    bot.logged("an MCP server is ready").await;
+    bot.logged(READY).await;
     world.calls(ANN, "the first", "box__echo", json!({"text": "one"}));
     let card = world.asks_to_approve(ANN).await;
     fs::write(&gate, "").unwrap();
@@ -113,8 +114,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     assert!(told.starts_with("The tool server is not ready yet"), "{told}");
     fs::remove_file(&gate).unwrap();
     // The log is that of both.
-    let starts = |bot: &Bot| bot.log().matches("an MCP server is ready").count();
-    assert!(proc::becomes(TIMEOUT, || starts(&bot) == 2).await);
+    bot.logged_times(READY, 2).await;
     world.press(ANN, &card, "✓ Once").await;
     assert_eq!(world.result_of("the first").await["result"], "one");
     world.ends_for_ann("the first").await;
@@ -138,7 +138,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
         view.bot_messages(ANN).into_iter().any(|m| text(m) == "Held.").then_some(())
     });
     held.await;
-    assert_eq!(starts(&bot), 2);
+    assert_eq!(bot.log().matches(READY).count(), 2);
     fs::remove_file(&gate).unwrap();
     assert_eq!(world.result_of("the second").await["result"], "two");
 }

@@ -9,7 +9,8 @@ use super::{helper, server, variable, with};
 use crate::support::bot::Recipe;
 use crate::support::output::{refused, words};
 use crate::support::scene::text;
-use crate::support::{ANN, BOB, TIMEOUT, World};
+use crate::support::wait::eventually;
+use crate::support::{ANN, BOB, World};
 
 #[tokio::test]
 async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
@@ -32,17 +33,16 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     world.calls(ANN, "still there", "box__echo", json!({"text": "here"}));
     assert_eq!(world.result_of("still there").await["result"], "here");
     let offered = async |name: &'static str, is_there: bool| {
-        for at in 0..200 {
+        let mut at = 0;
+        let asks = async || {
+            at += 1;
             let said = format!("what have you {name} {is_there} {at}?");
             world.when(&said, ModelReply::text("This."));
             world.told(ANN, ANN, &said).await;
             let requests = world.asked();
-            if requests.last().unwrap().tool_names().contains(&name) == is_there {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-        panic!("{name}: {is_there}");
+            (requests.last().unwrap().tool_names().contains(&name) == is_there).then_some(())
+        };
+        eventually(|| format!("{name}: {is_there}"), asks).await;
     };
     offered("box__grown", true).await;
     let two = json!({"box": world.marked("plain"), "second": world.marked("plain")});
@@ -72,16 +72,13 @@ async fn an_owner_sees_a_server_and_starts_it_anew() {
     insta::assert_snapshot!(text(&one));
     assert_eq!(world.press(ANN, &one, "Restart").await, "It is being restarted.");
     bot.logged("an MCP server is started anew").await;
-    let restarted = async {
-        loop {
-            world.press(ANN, &one, "Refresh").await;
-            let now = world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == id).unwrap();
-            if text(&now).contains("Restarts: 1") && text(&now).contains("ready") {
-                break;
-            }
-        }
+    let now = || world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == id).unwrap();
+    let restarted = async || {
+        world.press(ANN, &one, "Refresh").await;
+        let now = now();
+        (text(&now).contains("Restarts: 1") && text(&now).contains("ready")).then_some(())
     };
-    tokio::time::timeout(TIMEOUT, restarted).await.unwrap();
+    eventually(|| format!("not restarted: {}", now()), restarted).await;
 }
 
 #[tokio::test]

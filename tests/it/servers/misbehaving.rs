@@ -173,11 +173,8 @@ async fn no_program_outlives_the_bot_however_it_ends() {
         } else {
             bot.ends_well().await;
         }
-        let gone = async {
-            while pids.iter().any(|pid| proc::is_running(*pid)) {
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(TIMEOUT, gone).await.expect("they end");
+        for pid in pids {
+            proc::gone(pid).await;
+        }
     }
 }

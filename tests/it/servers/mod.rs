@@ -66,8 +66,7 @@ impl World {
 
     /// Whether no process of such a server is left.
     async fn no_server_is_left(&self) {
-        let mark = self.folder.path().display().to_string();
-        assert!(proc::becomes(TIMEOUT, || proc::with_words(&mark).is_empty()).await, "a server is left");
+        proc::none_has(&self.folder.path().to_string_lossy()).await;
     }
 
     /// A bot for everybody with these servers and an agent that has these tools and answers everywhere.

@@ -7,7 +7,8 @@ use super::{helper, server, variable, with};
 use crate::parking::call;
 use crate::support::scene::text;
 use crate::support::terminal::said;
-use crate::support::{ANN, TIMEOUT, World, proc};
+use crate::support::wait::eventually;
+use crate::support::{ANN, World, proc};
 
 #[tokio::test]
 async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_are_found() {
@@ -167,7 +168,8 @@ async fn questions_in_the_terminal_have_what_nobody_needs_to_approve() {
     );
     let waits = world.terminal(&["hello?", "--agent", "waiter"]).set("PATH", &variable("PATH")).call();
     let mark = world.folder.path().display().to_string();
-    assert!(proc::becomes(TIMEOUT, || !proc::with_words(&mark).is_empty()).await, "it is started");
+    let started = async || proc::with_words(&mark).first().copied();
+    eventually(|| "it is not started", started).await;
     proc::signal(waits.pid(), "TERM");
     let (_, errors, code) = waits.ends().await;
     assert_eq!(code, Some(1), "{errors}");
