@@ -201,7 +201,7 @@ async fn a_turn_that_fails_says_in_one_line_what_to_do() {
     let last = events.last().unwrap();
     assert_eq!((events.len(), &last["event"], &last["label"]), (1, &json!("error"), &json!("over_budget")));
     let message = last["message"].as_str().unwrap();
-    assert!(message.starts_with("today's budget is used up; it resets at 00:00 (UTC)"), "{message}");
+    assert!(message.starts_with("the budget of the bot is used up until 00:00 (UTC)"), "{message}");
     assert_eq!((error, code), (format!("figaro: {message}\n"), Some(1)));
     assert_eq!(world.model.requests().len(), 1, "beyond the budget no model is asked");
 }

@@ -86,7 +86,7 @@ async fn a_token_is_good_for_no_more_than_is_understood_of_it() {
 #[tokio::test]
 async fn a_head_that_is_too_long_and_tokens_that_are_used_up_are_told_in_the_usual_form() {
     let world = World::new().await;
-    let gateway = world.gateway_of_tokens(&[("JWT_TOKENS", "10")]).await;
+    let gateway = world.gateway_of_tokens(&[("JWT_TOKENS", "6000")]).await;
     let long = gateway.says("hi").header("x-client-id", &"x".repeat(40_000));
     let (status, error) = long.refused().await;
     assert_eq!((status, &error["code"]), (431, &json!("head_too_large")), "{error}");
@@ -95,6 +95,7 @@ async fn a_head_that_is_too_long_and_tokens_that_are_used_up_are_told_in_the_usu
     assert_eq!(many.refused().await.0, 431);
     let ann = token(json!({"sub": "ann"}));
     let asks = || gateway.with_token(&ann, Method::POST, "/v1/chat/completions").json(&said("hi"));
+    world.script.push(ModelReply::text("I see.").usage(5_900, 50));
     asks().words().await;
     let refused = asks().send().await;
     assert_eq!(refused.status(), 429);

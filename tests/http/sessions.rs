@@ -219,7 +219,7 @@ async fn ten_follow_one_turn_and_each_hears_all_of_it_once() {
 #[tokio::test]
 async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     let world = World::new().await;
-    let keys = "fast:0123456789abcdef-fast;rate=2,poor:0123456789abcdef-poor;tokens=10";
+    let keys = "fast:0123456789abcdef-fast;rate=2,poor:0123456789abcdef-poor;tokens=6000";
     let gateway = world.gateway_with(&[("API_KEYS", keys)]).await;
     world.otherwise(ModelReply::text("I see."));
     let asks = |key: &str| gateway.plain(Method::POST, "/v1/chat/completions").key(key).json(&said("hi"));
@@ -233,9 +233,18 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     // Reading counts as asking does.
     assert_eq!(gateway.plain(Method::GET, "/v1/sessions").key(fast).refused().await.0, 429);
     assert_eq!(gateway.plain(Method::DELETE, "/v1/turns/none").key(fast).refused().await.0, 404);
+    world.script.push(ModelReply::text("I see.").usage(5_900, 50));
     asks(poor).words().await;
     let (status, error) = asks(poor).refused().await;
     assert_eq!((status, &error["code"]), (429, &json!("insufficient_quota")));
+    // A restart does not give the day's tokens again.
+    drop(gateway);
+    let gateway = world.gateway_with(&[("API_KEYS", keys)]).await;
+    let response =
+        gateway.plain(Method::POST, "/v1/chat/completions").key(poor).json(&said("hi")).send().await;
+    assert_eq!(response.status(), 429);
+    let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=86_400).contains(&wait), "until midnight: {wait}");
     let keys = format!("app:{KEY}");
     drop(gateway);
     let gateway = world.gateway_with(&[("API_KEYS", &keys)]).await;
@@ -326,14 +335,14 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
 #[tokio::test]
 async fn each_subject_of_tokens_has_bounds() {
     let world = World::new().await;
-    world.otherwise(ModelReply::text("I see."));
+    world.otherwise(ModelReply::text("I see.").usage(5_900, 50));
     let until = figaro_base::clock::Clock::system().now().timestamp() + 3600;
     let asks = |gateway: &Gateway, user: &str| {
         let token = token(json!({"sub": user, "exp": until}));
         gateway.plain(Method::POST, "/v1/chat/completions").key(&token).json(&said("hi"))
     };
     for (name, value, code) in
-        [("JWT_RATE", "1", "rate_limit_exceeded"), ("JWT_TOKENS", "10", "insufficient_quota")]
+        [("JWT_RATE", "1", "rate_limit_exceeded"), ("JWT_TOKENS", "6000", "insufficient_quota")]
     {
         let gateway = world.gateway_with(&[("JWT_SECRET", SECRET), (name, value)]).await;
         asks(&gateway, "ann").words().await;

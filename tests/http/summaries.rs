@@ -14,7 +14,7 @@ const READER: &str = "key-of-the-reader-0123";
 async fn a_session_is_summarised_when_its_caller_wants_it() {
     let world = World::new().await;
     let poor = "key-of-the-poor-0123";
-    let keys = format!("app:{KEY},poor:{poor};tokens=30,reader:{READER};sessions");
+    let keys = format!("app:{KEY},poor:{poor};tokens=6000,reader:{READER};sessions");
     let gateway = world.gateway_with(&[("API_KEYS", &keys)]).await;
     let path = "/v1/sessions/travel/summaries";
     let asks = |key: &str| gateway.plain(Method::POST, path).key(key).user("ann");
@@ -49,8 +49,8 @@ async fn a_session_is_summarised_when_its_caller_wants_it() {
     let next = asks(KEY).ok().await;
     assert_eq!((&next["start"], &next["end"]), (&json!(4), &json!(5)));
     // Its tokens are those of the key, as a question's are.
-    world.script.push(ModelReply::text("I see."));
     let says = gateway.plain(Method::POST, "/v1/chat/completions").key(poor).json(&said("I am poor."));
+    world.script.push(ModelReply::text("I see.").usage(5_900, 50));
     says.user("bob").session("travel").words().await;
     let (status, error) = gateway.plain(Method::POST, path).key(poor).user("bob").refused().await;
     assert_eq!((status, &error["code"]), (429, &json!("insufficient_quota")));

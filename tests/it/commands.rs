@@ -71,7 +71,7 @@ async fn commands_are_registered_in_each_language() {
         [
             "start", "help", "new", "sessions", "retry", "stop", "summary", "why", "notes", "docs",
             "records", "pin", "pins", "memory", "forget", "export", "privacy", "tasks", "model", "persona",
-            "agents", "config", "business", "timezone", "usage", "status"
+            "agents", "config", "business", "timezone", "usage", "budget", "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));
@@ -308,7 +308,7 @@ async fn settings_are_changed_and_cleared_by_words() {
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
     assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");
     let usage = world.told(ANN, ANN, "/config colour blue").await;
-    let names = "The names: language, tone, instructions, agent, format, quiet, persona, timezone. ";
+    let names = "The names: language, tone, instructions, agent, format, quiet, cost, persona, timezone. ";
     assert!(
         text(&usage).starts_with("I have no setting “colour”.\n") && text(&usage).contains(names),
         "{usage}"
@@ -367,6 +367,7 @@ async fn settings_are_changed_and_cleared_by_buttons() {
             "Agent",
             "Form of answers",
             "Quiet hours",
+            "Cost under answers",
             "Persona",
             "Packs",
             "Time zone",

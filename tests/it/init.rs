@@ -439,17 +439,12 @@ async fn a_model_of_a_service_that_costs_gets_a_cap() {
         (
             prices,
             &[""],
-            "\nMONTHLY_USD=10.00\nDAILY_USD=1.00\n",
+            "\nMONTHLY_USD=10.00\n",
             "✓ At most $10.00 a month (MONTHLY_USD) and $1.00 of them a day (DAILY_USD).",
         ),
         (prices, &["ten", "0.05", "31"], "\nDAILY_USD=3.10\n", "✗ That is less than a cent a day."),
         (prices, &["0"], "", "! No cap."),
-        (
-            "",
-            &[""],
-            "\nMONTHLY_TOKENS=5000000\nDAILY_TOKENS=500000\n",
-            "does not know what openai:offline costs",
-        ),
+        ("", &[""], "\nMONTHLY_TOKENS=5000000\n", "does not know what openai:offline costs"),
         ("", &["a few", "2_000_000"], "\nDAILY_TOKENS=200000\n", "✗ Type a whole number of tokens"),
         ("", &["0"], "", "! No cap."),
     ];

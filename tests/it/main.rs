@@ -23,6 +23,7 @@ mod approvals;
 mod audit;
 mod audit_chat;
 mod borrowed;
+mod budgets;
 mod business;
 mod business_blind;
 mod card_keeping;

@@ -13,6 +13,7 @@ use super::task_tools::{now, scene, start};
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::wait::eventually;
+use crate::support::wait::recorded;
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
 const GONE: &str = "This is no longer up to date.";
@@ -311,6 +312,7 @@ async fn a_name_that_fails_is_tried_again_with_later_exchanges_and_not_for_ever(
     asks(&world, BOB, "second words").await;
     names_asked(&world, 2).await;
     // The bot is killed while it is asked for; the next exchange is the last that asks.
+    recorded().await;
     bot.kill();
     let bot = start(&world, &settings).await;
     gate.open();

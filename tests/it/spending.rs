@@ -82,14 +82,18 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
     bot.ready().await;
     world.script.push(ModelReply::text("Hello.").usage(29_800, 150));
     world.told(BOB, BOB, "hi").await;
-    assert_eq!(world.bot_texts(EVE), Vec::<String>::new());
+    let nearly = text(&world.answers(EVE, 1).await[0]).to_owned();
+    assert!(
+        nearly.starts_with("ℹ️ The whole bot: 99 % of the budget today are used, 29 k of 30 k tokens."),
+        "{nearly}"
+    );
     let refused = world.told(BOB, BOB, "and now?").await;
     let words = format!("{REFUSED}Etc/GMT+12). Your message is kept: /retry asks it again then.");
     assert_eq!((text(&refused), labels(&refused)), (words.as_str(), Vec::new()));
     for owner in [ANN, EVE] {
-        let told = text(&world.answers(owner, 1).await[0]).to_owned();
-        let wanted = "⚠️ Today's budget is too low for another answer: 29 k tokens, $0.01 spent. I may be unable to answer \
-                      anybody until 00:00 (Etc/GMT+12).";
+        let told = text(&world.answers(owner, 2).await[1]).to_owned();
+        let wanted = "⚠️ The whole bot: the budget is too low for another answer. Spent today: 29 k tokens, $0.01. It \
+                      resets at 00:00 (Etc/GMT+12).";
         assert!(told.starts_with(wanted), "{told}");
     }
     let asked = world.say(BOB, TEAM, "@figaro_bot are you there?").message_id;
@@ -103,7 +107,7 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
     assert_eq!(world.model.requests().len(), 1, "nothing was asked at the cap");
     // An owner has no more than others, and sees why.
     assert!(text(&world.ask("and me?").await).starts_with(REFUSED));
-    assert_eq!((world.bot_texts(ANN).len(), world.bot_texts(EVE).len()), (2, 1));
+    assert_eq!((world.bot_texts(ANN).len(), world.bot_texts(EVE).len()), (3, 2));
     bot.ends_well().await;
 
     let bot = late.spawn();
@@ -112,7 +116,7 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
     assert_eq!(text(&world.told(BOB, BOB, "/retry").await), "A new day.");
     assert!(world.model.requests()[1].user_text().contains("please?"));
     assert!(text(&world.told(BOB, BOB, "and now?").await).starts_with(REFUSED));
-    assert!(text(&world.answers(EVE, 2).await[1]).contains("00:00 (Etc/GMT-14)"));
+    assert!(text(&world.answers(EVE, 4).await[3]).contains("00:00 (Etc/GMT-14)"));
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 

@@ -53,7 +53,7 @@ async fn what_an_answer_cost_is_shown_by_day_chat_person_and_model() {
     assert!(week.contains(&names.join(" ")), "{names:?}");
     let rest = ["Today $0.05 of $0.50 (10 %)", "Last answer here: 71 k tokens · $0.05 · openai:gpt-4.1-mini"];
     assert_eq!(after[8..], rest);
-    assert_eq!(labels(&card), ["By chat", "By person", "By model"]);
+    assert_eq!(labels(&card), ["By month", "By chat", "By person", "By model"]);
     let views = [
         ("By chat", vec!["Ann ██████████ 71 k tokens · $0.05", "Bob █░░░░░░░░░ 200 tokens · $0.0002"]),
         ("By model", vec!["openai:gpt-4.1-mini ██████████ 71 k tokens · $0.05"]),

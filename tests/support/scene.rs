@@ -102,10 +102,13 @@ impl World {
     /// Waits until everything said so far has been dealt with, except for turns that wait for the model.
     pub async fn caught_up(&self) {
         self.when(MARKER, ModelReply::text(CAUGHT_UP));
-        let before = self.bot_texts(ANN).iter().filter(|text| *text == CAUGHT_UP).count();
+        // A chat may want to see what an answer cost, in a line under it.
+        let is_it = |text: &str| text.lines().next() == Some(CAUGHT_UP);
+        let before = self.bot_texts(ANN).iter().filter(|text| is_it(text)).count();
         self.say(ANN, ANN, MARKER);
         self.see("the answer to the marker", |view| {
-            let answers = view.bot_messages(ANN).into_iter().filter(|m| m["text"] == CAUGHT_UP).count();
+            let all = view.bot_messages(ANN).into_iter();
+            let answers = all.filter(|m| m["text"].as_str().is_some_and(is_it)).count();
             (answers > before).then_some(())
         })
         .await;

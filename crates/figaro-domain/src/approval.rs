@@ -150,6 +150,9 @@ pub struct Approval {
     pub asked_in: ChatId,
     /// Requester of the call, in whose name the turn continues.
     pub requester: Speaker,
+    /// Text by others that the turn had read, such as a page, by its name; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<String>,
 }
 
 /// Decision of a person about a call that waits.
@@ -203,6 +206,12 @@ pub struct Grant {
 }
 
 impl Approval {
+    /// Returns `true` if a call acts on another chat than the one in which it was asked for.
+    #[must_use]
+    pub fn leaves_chat(&self) -> bool {
+        self.targets.iter().any(|target| target.chat != self.asked_in)
+    }
+
     /// Returns the audit log entries of a decision, one per call.
     #[must_use]
     pub fn audited(&self, run: RunId, ruling: &Ruling) -> Vec<Audited> {
@@ -378,6 +387,7 @@ mod tests {
             may_last: true,
             rule: "moderation".into(),
             reason: None,
+            read: None,
             asked_in: ChatId(-5),
             requester: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
         }

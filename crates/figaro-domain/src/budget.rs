@@ -44,6 +44,22 @@ impl fmt::Display for BudgetAxis {
     }
 }
 
+impl BudgetAxis {
+    /// Returns the party in words, for the log and for developers: `the agent researcher`.
+    #[must_use]
+    pub fn party(&self) -> String {
+        match self {
+            Self::Bot => "the bot".to_owned(),
+            Self::Role(role) => format!("each {}", role.word()),
+            Self::Person(_) => "this person".to_owned(),
+            Self::Chat(_) => "this chat".to_owned(),
+            Self::Task(_) => "this task".to_owned(),
+            Self::Agent(name) => format!("the agent {name}"),
+            Self::Key(name) => format!("the key {name}"),
+        }
+    }
+}
+
 /// A text that names no [`BudgetAxis`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not bot, role, person, chat, task, agent or key with an id")]

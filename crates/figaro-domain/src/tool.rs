@@ -68,6 +68,9 @@ pub struct SideEffects {
     /// older message, because the tool may have read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
+    /// Text by others that the model has read in the result, such as a page, by its name; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<String>,
     /// Names of tools that the model may call from now until the end of the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
@@ -142,6 +145,7 @@ impl SideEffects {
         self.spoke |= later.spoke;
         self.shown |= later.shown;
         self.looked |= later.looked;
+        self.read = self.read.take().or(later.read);
         for said in later.said {
             if !self.said.contains(&said) {
                 self.said.push(said);

@@ -42,6 +42,11 @@ pub use embedder::MeteredEmbedder;
 pub use slots::Slots;
 pub use tree::{DrawnBy, Tree};
 
+/// A run of a task may use one part in so many of a day.
+const RUNS_A_DAY: u64 = 10;
+/// Tokens that a run of a task may use under the smallest limit: a request, and one with results of tools.
+const LEAST_RUN: u64 = 20_000;
+
 /// Checks and books all model calls.
 #[derive(Debug)]
 pub struct Ledger {
@@ -82,7 +87,7 @@ pub struct LedgerParts {
 
 /// A used-up limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the budget of {axis} is used up until {}", until.format("%Y-%m-%d %H:%M %Z"))]
+#[error("the budget of {} is used up until {} ({})", axis.party(), self.until_words().0, self.until_words().1)]
 pub struct OverBudget {
     /// Party that is limited.
     pub axis: BudgetAxis,
@@ -216,6 +221,22 @@ impl Ledger {
             Some(cheaper) if is_nearly_over() => cheaper.clone(),
             _ => wanted,
         }
+    }
+
+    /// Returns the tokens after which one run of the payer's task must end: a tenth of the tightest limit of a day, so that a
+    /// task that goes wrong leaves the rest of the day. Money counts at the price of a sent token. `None` without a task or
+    /// without a limit of a day.
+    #[must_use]
+    pub fn run_tokens(&self, payer: &Payer, model: &ModelName) -> Option<u64> {
+        payer.task?;
+        let price = self.price(model).map(|price| price.input);
+        let of_day = self.limits(payer).into_iter().filter(|limit| limit.period == Period::Day);
+        let tokens = of_day.flat_map(|limit| {
+            let by_money =
+                limit.bound.caps.nano_usd.zip(price).and_then(|(cap, price)| cap.checked_div(price));
+            limit.bound.caps.tokens.into_iter().chain(by_money)
+        });
+        tokens.min().map(|tokens| (tokens / RUNS_A_DAY).max(LEAST_RUN))
     }
 
     /// Returns the limits that owners set in chats, by axis.

@@ -41,7 +41,7 @@ impl ModelEndpoint {
             "spent" => "ask for less at once, or another one with --model",
             "refused" | "filtered" | "withheld" | "empty" => "put the question differently",
             "foreign" | "wrong_address" => "check the base URL of this provider, and proxies on the way",
-            "over_budget" => "ask again then, or raise DAILY_TOKENS or DAILY_USD",
+            "over_budget" => "ask again then, or raise the limit in the settings or by /budget",
             "unpriced" => "set its price in LLM_PRICES, or a bound in DAILY_TOKENS",
             _ => "RUST_LOG=info shows more",
         };

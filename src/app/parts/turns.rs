@@ -109,6 +109,7 @@ fn ender(
         spending,
         default_zone: base.settings.timezone,
         notices: Arc::default(),
+        refusals: Arc::default(),
         parked: base.parked.clone(),
         delivery,
         owners,

@@ -55,6 +55,7 @@ pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), StartupErro
             figaros: false,
             files: &[],
             addresses: &Addresses::default(),
+            read: None,
             resolved: &[],
         },
     );

@@ -55,6 +55,8 @@ pub(super) fn explain_server(
             agent: call.agent.as_deref(),
             task: call.task,
             is_approved,
+            only_reads: false,
+            read: None,
         },
     );
     let is_left_out = config.is_disabled || has(&config.disabled_tools, &call.method);

@@ -88,6 +88,8 @@ pub struct ToolContext {
     pub(crate) asked_by: Vec<String>,
     /// Name of the key of the HTTP gateway that the request came with.
     pub(crate) key: Option<String>,
+    /// Text by others that the turn has read, such as a page, by its name; `None` for none.
+    pub(crate) read: Option<String>,
     /// Task, if the turn is its run.
     pub(crate) task: Option<TaskId>,
     /// Addresses from people or from searches. Tools may load no others.
@@ -184,6 +186,7 @@ impl ToolContext {
             },
             asked_by: Vec::new(),
             key: None,
+            read: None,
             task: None,
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,

@@ -138,7 +138,8 @@ impl PageTools {
         let sources = vec![Source { title: page.title.clone(), url: url.to_owned() }];
         // An address that only the model wrote may hold words of the chat.
         let outside = page.document.is_none() && context.approved.is_none();
-        let side_effects = SideEffects { outside, sources, ..SideEffects::default() };
+        let read = Some(url.to_owned());
+        let side_effects = SideEffects { outside, sources, read, ..SideEffects::default() };
         Ok(ToolOutput { side_effects, ..shown(&page, url, from).into() })
     }
 
@@ -167,6 +168,7 @@ fn approval(call: MethodCall, context: &ToolContext) -> Approval {
         may_last: false,
         reason: None,
         rule: RULE.to_owned(),
+        read: context.read.clone(),
         asked_in: place.chat,
         requester: context.speaker.clone(),
     }

@@ -68,6 +68,8 @@ pub struct Ender {
     pub parked: Parked,
     /// Time of the last approval notice to owners, by the person it was about.
     pub notices: Arc<Mutex<HashMap<UserId, DateTime<Utc>>>>,
+    /// Times of the last notices to owners about calls that were refused after a text by others was read.
+    pub refusals: Arc<Mutex<Vec<DateTime<Utc>>>>,
     /// Runs the delivery of spoken answers.
     pub background: TaskTracker,
     /// Delivers answers and cards to chats, and withdraws previews.
@@ -114,6 +116,7 @@ impl Ender {
         if let Some(TurnError::OverBudget(over)) = outcome.error() {
             self.spending.over(over).await;
         }
+        self.tell_of_refused(turn, question, outcome).await;
     }
 
     /// Counts one more notice about a person's request. Returns `false` if owners had one within the pause, or too
@@ -320,7 +323,7 @@ impl Ender {
     }
 
     /// Returns the calls of a turn and of its children.
-    fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
+    pub(super) fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
         let mut calls = self.conversations.tool_calls(turn.id)?;
         for child in self.children.of_run(turn.id)? {
             calls.extend(self.conversations.tool_calls(child.id)?);

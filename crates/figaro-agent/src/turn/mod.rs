@@ -19,6 +19,7 @@ pub mod pipeline;
 pub mod prepare;
 pub mod question;
 pub mod queue;
+mod refused;
 mod repeat;
 pub(crate) mod reply;
 pub mod report;

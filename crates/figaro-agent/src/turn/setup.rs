@@ -43,6 +43,8 @@ pub(super) struct Setup {
     pub(super) sink: TextSink,
     /// Limits at which a child must hand back its results; `None` for a turn.
     pub(super) bounds: Option<ChildLimits>,
+    /// Tokens after which the run of a task must end; `None` for no limit.
+    pub(super) run_tokens: Option<u64>,
 }
 
 /// Limits after which a child makes no more calls and hands back its results.
@@ -60,8 +62,11 @@ impl Setup {
         if self.bounds.is_some() { DrawnBy::Child } else { DrawnBy::Turn }
     }
 
-    /// Returns `true` if a child that used this many tokens must hand back its results. Always `false` for a turn.
+    /// Returns `true` if a child, or the run of a task, that used this many tokens must end with what it has.
     pub(super) fn is_at_bound(&self, tokens: u64) -> bool {
+        if self.run_tokens.is_some_and(|most| tokens >= most) {
+            return true;
+        }
         let is_at =
             |bounds: &ChildLimits| tokens >= bounds.tokens || tokio::time::Instant::now() >= bounds.until;
         self.bounds.as_ref().is_some_and(is_at)

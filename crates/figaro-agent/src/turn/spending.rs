@@ -54,6 +54,7 @@ impl SpendingNotices {
         if question.requested.is_some() {
             return Vec::new();
         }
+        lines.extend(self.early_end(question, outcome, texts));
         lines.extend(self.cost(question, outcome, texts));
         lines
     }
@@ -69,6 +70,15 @@ impl SpendingNotices {
         let tokens = texts.tokens(answer.usage.total());
         let model = answer.pass.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
         Some(format!("💸 {money} · {tokens}{model}"))
+    }
+
+    /// Returns the line that says why the run of a task ended early, if it used what one run may use.
+    fn early_end(&self, question: &Question, outcome: &Outcome, texts: &Texts) -> Option<String> {
+        let answer = outcome.answer()?;
+        let model = answer.pass.model.clone().unwrap_or_else(|| self.ledger.models.default_model().clone());
+        let most = self.ledger.run_tokens(&question.payer(None)?, &model)?;
+        let is_early = answer.usage.total() >= most;
+        is_early.then(|| fill(texts.task_ended_early(), &[("tokens", &texts.tokens(most))]))
     }
 
     fn with_cheaper(&self, texts: &Texts, words: String) -> String {

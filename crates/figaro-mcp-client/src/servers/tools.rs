@@ -36,6 +36,8 @@ pub struct ServerTool {
     pub parameters: Value,
     /// `true` unless the server marks the tool as read-only or not destructive.
     pub is_destructive: bool,
+    /// `true` if the server says that the tool only reads, and not from the open world.
+    pub only_reads: bool,
     /// `true` if the owner's file allows calls without an approval.
     pub is_approved: bool,
 }
@@ -127,14 +129,16 @@ impl Shelf {
         }
         let parameters = parameters(Map::clone(&tool.input_schema))?;
         let is_destructive = is_destructive(tool.annotations.as_ref());
+        let only_reads = only_reads(tool.annotations.as_ref());
         let names = |word: &str| self.approved.iter().any(|approved| approved == word);
         Ok(ServerTool {
             name: offered_name(&self.server, &remote),
-            is_approved: names(&remote) || (names(ALL) && !is_destructive),
+            is_approved: names(&remote) || (names(ALL) && only_reads),
             description: plain(tool.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION),
             remote,
             parameters,
             is_destructive,
+            only_reads,
         })
     }
 }
@@ -142,6 +146,12 @@ impl Shelf {
 /// Returns `true` if a tool may destroy something. By the protocol, a tool without hints may.
 fn is_destructive(hints: Option<&ToolAnnotations>) -> bool {
     hints.is_none_or(|hints| hints.read_only_hint != Some(true) && hints.destructive_hint != Some(false))
+}
+
+/// Returns `true` if a server says of a tool that it only reads, and not that it reads what is open to the world: an address
+/// that the model chooses there can carry words away.
+fn only_reads(hints: Option<&ToolAnnotations>) -> bool {
+    hints.is_some_and(|hints| hints.read_only_hint == Some(true) && hints.open_world_hint != Some(true))
 }
 
 /// Returns the name for models: `server__tool`. Characters that providers refuse become `_`. A name that was changed
@@ -206,6 +216,21 @@ mod tests {
             assert_eq!(is_destructive(Some(&hints)), wanted, "{hints:?}");
         }
         assert!(is_destructive(None));
+    }
+
+    #[test]
+    fn a_tool_only_reads_if_its_server_says_so_and_it_reaches_nobody() {
+        for (hints, wanted) in [
+            (json!({"readOnlyHint": true}), true),
+            (json!({"readOnlyHint": true, "openWorldHint": false}), true),
+            (json!({"readOnlyHint": true, "openWorldHint": true}), false),
+            (json!({"destructiveHint": false}), false),
+            (json!({}), false),
+        ] {
+            let hints: ToolAnnotations = serde_json::from_value(hints).unwrap();
+            assert_eq!(only_reads(Some(&hints)), wanted, "{hints:?}");
+        }
+        assert!(!only_reads(None));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct TelegramCall<'a> {
     pub files: &'a [&'a str],
     /// Addresses that a person wrote or that a search found.
     pub addresses: &'a Addresses,
+    /// Text by others that the turn has read, such as a page, by its name; `None` for none.
+    pub read: Option<&'a str>,
     /// Resolved usernames of the arguments, each without its `@`, with their chats. A missing username names another
     /// chat.
     pub resolved: &'a [(String, ChatId)],

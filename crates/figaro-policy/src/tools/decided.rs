@@ -93,6 +93,19 @@ pub struct Decided {
 }
 
 impl Decided {
+    /// Asks about a call that a rule would allow: the turn has read a text by others, which may have turned the model.
+    pub(super) fn after_reading(read: Option<&str>, task: bool) -> Self {
+        let read = read.unwrap_or_default();
+        Self {
+            decision: Decision::Ask,
+            rule: RuleName::built_in("after_reading"),
+            reason: format!("it acts elsewhere, and this turn has read a text by others before ({read})"),
+            right: None,
+            people: 1,
+            unattended: task,
+        }
+    }
+
     /// Builds a refusal that no rule lifts.
     pub(super) fn limit(name: &str, reason: String) -> Self {
         Self {

@@ -109,6 +109,7 @@ struct RawRule {
     reason: Option<Spanned<String>>,
     right: Option<Spanned<String>>,
     people: Option<Spanned<u8>>,
+    trusted: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,6 +184,7 @@ impl RuleFileReader {
             reason,
             approver: raw.right.as_ref().map_or(Approver::ByMethod, |right| self.approver(right)),
             people: raw.people.as_ref().map_or(1, |people| self.people(people)),
+            trusted: raw.trusted == Some(true),
             of_servers,
         };
         FileRule { rule, methods }
@@ -262,6 +264,9 @@ impl RuleFileReader {
         let at = raw.then.defined;
         if then != Decision::Ask && raw.right.is_some() {
             self.fault(at, "right is for rules with then: ask");
+        }
+        if then != Decision::Allow && raw.trusted.is_some() {
+            self.fault(at, "trusted is for rules with then: allow");
         }
         if then != Decision::Ask && raw.people.is_some() {
             self.fault(at, "people is for rules with then: ask");

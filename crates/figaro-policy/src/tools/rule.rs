@@ -5,6 +5,7 @@ use super::decided::{Decision, RuleName};
 use super::facts::{CallFacts, Loads, Who};
 use super::right::AdminRight;
 use super::target::Target;
+use figaro_mcp::table::Class;
 
 /// A word of a rule; each `*` matches any number of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub(super) struct Rule {
     pub(super) reason: String,
     pub(super) approver: Approver,
     pub(super) people: u8,
+    /// `true` if the rule allows a call also after the turn has read a text by others.
+    pub(super) trusted: bool,
     /// Set if the rule is about other MCP servers instead of Telegram.
     pub(super) of_servers: Option<OfServers>,
 }
@@ -98,6 +101,17 @@ pub(super) struct OfServers {
 }
 
 impl Rule {
+    /// Returns `true` if the rule of an owner allows a call that acts beyond the chat, in a turn that has read a text by
+    /// others.
+    pub(super) fn opens_elsewhere(&self, facts: &CallFacts<'_>) -> bool {
+        let is_opened = self.then == Decision::Allow && self.name.is_owners() && !self.trusted;
+        let acts_elsewhere = facts.targets.iter().any(|target| !facts.is_here(target))
+            || matches!(facts.loads, Loads::Unknown(_))
+            || !facts.reaches.is_empty()
+            || facts.receiver == Some(Who::Other);
+        is_opened && facts.call.read.is_some() && acts_elsewhere && facts.call.method.class != Class::Read
+    }
+
     /// Returns `true` if the rule applies to a call, with regard to one of the chats that it names, or to none.
     pub(super) fn holds(&self, facts: &CallFacts<'_>, target: Option<&Target>) -> bool {
         let RuleCondition { agents, roles, own, task, person, .. } = &self.when;

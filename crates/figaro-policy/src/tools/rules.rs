@@ -122,6 +122,7 @@ impl Rules {
             figaros: false,
             files: &[],
             addresses: &addresses,
+            read: None,
             resolved: &[],
         };
         let mut facts =
@@ -142,6 +143,7 @@ impl Rules {
             reason: String::new(),
             approver: Approver::Owner,
             people: 1,
+            trusted: true,
             of_servers: None,
         };
         !facts.targets.is_empty() && facts.targets.iter().all(|target| rule.holds(facts, Some(target)))
@@ -163,7 +165,14 @@ impl Rules {
                 strictest = Some(rule);
             }
         }
-        strictest.map_or_else(uncovered, |rule| decided(rule, facts))
+        match strictest {
+            // What the built-in rules allow stays in the chat.
+            Some(rule) if rule.opens_elsewhere(facts) => {
+                Decided::after_reading(facts.call.read, facts.call.task)
+            }
+            Some(rule) => decided(rule, facts),
+            None => uncovered(),
+        }
     }
 }
 

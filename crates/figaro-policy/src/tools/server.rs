@@ -1,5 +1,6 @@
 //! Calls of tools of other MCP servers. Their effects are unknown here, and a server's own description opens nothing: a
-//! person approves each call, unless the owner decided otherwise.
+//! person approves each call, unless the owner decided otherwise. After a text by others was read, only a rule with
+//! `trusted: true` opens a tool that does more than read.
 
 use super::call::CallerRole;
 use super::decided::{Decided, Decision, RuleName};
@@ -28,6 +29,10 @@ pub struct ServerCall<'a> {
     pub task: bool,
     /// `true` if the owner's file of servers allows the tool without an approval.
     pub is_approved: bool,
+    /// `true` if the server says that the tool only reads.
+    pub only_reads: bool,
+    /// Text by others that the turn has read, such as a page, by its name; `None` for none.
+    pub read: Option<&'a str>,
 }
 
 /// Decides about a call: by the owner's rules, then by the file of servers. Otherwise an owner has to approve it.
@@ -39,6 +44,9 @@ pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
         return Decided::limit("server_guest", reason.to_owned());
     }
     if let Some(rule) = rules.about_servers().find(|rule| holds(rule, call)) {
+        if rule.then == Decision::Allow && !rule.trusted && turns_to_others(call) {
+            return Decided::after_reading(call.read, call.task);
+        }
         let asks = rule.then == Decision::Ask;
         return Decided {
             decision: rule.then,
@@ -48,6 +56,9 @@ pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
             people: rule.people,
             unattended: asks && call.task,
         };
+    }
+    if call.is_approved && turns_to_others(call) {
+        return Decided::after_reading(call.read, call.task);
     }
     let (decision, name) = match call.is_approved {
         true => (Decision::Allow, "auto_approve"),
@@ -65,6 +76,11 @@ pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
         people: 1,
         unattended: decision == Decision::Ask && call.task,
     }
+}
+
+/// Returns `true` if a call may do elsewhere what a text by others says: its turn has read one, and it does more than read.
+const fn turns_to_others(call: &ServerCall<'_>) -> bool {
+    call.read.is_some() && !call.only_reads
 }
 
 /// Returns `true` if a rule applies to a call.

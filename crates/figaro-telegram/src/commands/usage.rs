@@ -124,7 +124,8 @@ impl UsageCommand {
         lines.extend(cap_lines(&self.ledger, texts));
         lines.extend(self.last_answer(asker, texts)?);
         explain_unknown(&mut lines, texts);
-        let buttons = UsageButton::ALL.into_iter().filter(|other| *other != view);
+        let is_offered = |other: &UsageButton| *other != view && is_used(*other, &spent);
+        let buttons = UsageButton::ALL.into_iter().filter(is_offered);
         let row = buttons.map(|other| Button::new(label(other, texts), other));
         let title = if view == UsageButton::Month { texts.usage_title_months() } else { texts.usage_title() };
         let buttons: Vec<Button> = row.collect();
@@ -261,6 +262,16 @@ fn label(view: UsageButton, texts: &Texts) -> &str {
         UsageButton::Tasks => texts.usage_tasks(),
         UsageButton::Keys => texts.usage_keys(),
         UsageButton::Month => texts.usage_month(),
+    }
+}
+
+/// Returns `true` if a view has something to show: not each bot has agents, tasks and keys that spend.
+fn is_used(view: UsageButton, spent: &[Spending]) -> bool {
+    match view {
+        UsageButton::Agents => spent.iter().any(|spending| !spending.agents.is_empty()),
+        UsageButton::Tasks => spent.iter().any(|spending| spending.task.is_some()),
+        UsageButton::Keys => spent.iter().any(|spending| spending.key.is_some()),
+        _ => true,
     }
 }
 

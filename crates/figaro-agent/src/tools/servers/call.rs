@@ -45,7 +45,9 @@ impl RemoteTool {
             }
             Decision::Ask => {
                 let approval = self.approval(call.clone(), &decided, context);
-                if self.tools.approvers.has_granted(&approval, context.now).await? {
+                // What a text by others says is not what the grant was given for.
+                let counts = context.read.is_none() || self.tool.only_reads;
+                if counts && self.tools.approvers.has_granted(&approval, context.now).await? {
                     note(AuditKind::ApprovalUsed).await?;
                     return self.make(call.arguments).await;
                 }
@@ -120,6 +122,8 @@ impl RemoteTool {
             agent: context.agent.agent_schema_uri.as_deref(),
             task: context.task.is_some(),
             is_approved: self.tool.is_approved,
+            only_reads: self.tool.only_reads,
+            read: context.read.as_deref(),
         };
         let decided = decide_server(&rules, &call);
         let (tool, chat) = (&self.tool.name, context.place.chat);
@@ -151,6 +155,7 @@ impl RemoteTool {
             rule,
             asked_in: place.chat,
             requester: context.speaker.clone(),
+            read: context.read.clone(),
         }
     }
 

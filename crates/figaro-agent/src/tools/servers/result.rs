@@ -50,7 +50,8 @@ pub(super) fn shown(server: &str, reply: ServerResult) -> ToolOutput {
     };
     let mut shown = as_data("result", result);
     shown["server"] = server.into();
-    let side_effects = SideEffects { outside: true, ..SideEffects::default() };
+    let read = Some(server.to_owned());
+    let side_effects = SideEffects { outside: true, read, ..SideEffects::default() };
     ToolOutput { images: pictures.taken, side_effects, ..shown.into() }
 }
 

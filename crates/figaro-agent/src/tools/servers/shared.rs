@@ -37,6 +37,8 @@ impl ServerTools {
             agent: None,
             task: false,
             is_approved: tool.is_approved,
+            only_reads: tool.only_reads,
+            read: None,
         };
         decide_server(&self.policy.rules(), &call).decision != Decision::Allow
     }

@@ -117,6 +117,7 @@ impl Leaves {
             may_last: false,
             rule: asks.rule,
             reason: None,
+            read: context.read.clone(),
             asked_in: context.place.chat,
             requester: context.speaker.clone(),
         };

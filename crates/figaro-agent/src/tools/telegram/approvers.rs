@@ -172,6 +172,7 @@ mod tests {
             may_last: true,
             rule: "default/other".into(),
             reason: None,
+            read: None,
             asked_in: ChatId(-5),
             requester: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
         };

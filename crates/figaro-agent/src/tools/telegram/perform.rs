@@ -61,7 +61,10 @@ impl TelegramTools {
             return self.make_all(calls, false, context).await;
         };
         let approval = self.wanted(&calls, targets, asks, context).await?;
-        if self.approvers.has_granted(&approval, context.now).await?
+        // What a text by others says is not what the grant was given for.
+        let counts = context.read.is_none() || !approval.leaves_chat();
+        if counts
+            && self.approvers.has_granted(&approval, context.now).await?
             && self.are_within(&calls, &approval.chats(), context).await?
         {
             self.note(AuditKind::ApprovalUsed, &calls, context).await?;
@@ -208,6 +211,7 @@ impl TelegramTools {
             figaros,
             files: &files,
             addresses: &context.addresses,
+            read: context.read.as_deref(),
             // Names become numbers before a person is asked.
             resolved: &[],
         };
@@ -297,6 +301,7 @@ pub(super) fn approval(
         people: Vec::new(),
         about: None,
         right: asks.right.map(str::to_owned),
+        read: context.read.clone(),
         needs_other: asks.needs_other,
         // With several chats it is unclear which one a grant is about.
         may_last: asks.may_last && is_one,

@@ -156,6 +156,7 @@ impl ChildAgents {
             scope: self.scope.clone(),
             sink: self.sink(life),
             bounds: Some(bounds),
+            run_tokens: None,
         };
         Ok(Ok(PreparedChild { run, setup, until: bounds.until, ends: now + left }))
     }

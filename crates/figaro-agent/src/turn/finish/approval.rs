@@ -46,6 +46,7 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>, by: &
     let why = match approval.rule.as_str() {
         "default/unknown_address" => Some(texts.approval_why_address().to_owned()),
         "default/reaching" => Some(texts.approval_why_reaching().to_owned()),
+        "default/after_reading" => None,
         "default/hidden_message" => Some(texts.approval_why_hidden().to_owned()),
         _ => approval.reason.as_deref().map(shown),
     };
@@ -56,6 +57,7 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>, by: &
         Some(fill(texts.approval_where(), &[("chats", &listed(approval, name))])),
         Some(fill(texts.approval_asked_by(), &[("name", &asker)])),
         why,
+        approval.read.as_deref().map(|read| fill(texts.approval_read(), &[("text", &shown(read))])),
         hour,
         Some(fill(who, &[("time", &texts.spoken(by, now))])),
     ];
@@ -245,6 +247,7 @@ mod tests {
             may_last: false,
             rule: "default/other".into(),
             reason: None,
+            read: None,
             asked_in: ChatId(-5),
             requester: Speaker {
                 user: UserId::telegram(1),

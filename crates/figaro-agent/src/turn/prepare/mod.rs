@@ -214,7 +214,8 @@ impl Preparer {
         let chosen = agent_tools.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let payer = question.payer(agent.map(|agent| agent.name.as_str()));
-        let model = payer.map_or(model.clone(), |payer| self.ledger.model_for(&payer, model));
+        let model = payer.as_ref().map_or(model.clone(), |payer| self.ledger.model_for(payer, model));
+        let run_tokens = payer.and_then(|payer| self.ledger.run_tokens(&payer, &model));
         let options = self.options(requested, &model).map_err(failed)?;
         let texts = self.locales.of(first.language.as_deref());
         if let Some(reply) = unreadable(question, texts, &model, &self.models) {
@@ -260,6 +261,7 @@ impl Preparer {
             sink: TextSink::of_turn(scope.speakers.clone()),
             scope,
             bounds: None,
+            run_tokens,
         };
         Ok(Prepared { run, setup, child_context: Some(ChildContext { records, ..child_context }) })
     }
@@ -299,6 +301,7 @@ impl Preparer {
             agent: agent_context(turn, question, agent, model),
             asked_by: Vec::new(),
             key: question.key(),
+            read: question.brings(),
             task: question.task.as_ref().map(|task| task.id),
             addresses: Addresses::default(),
             now: self.reporter.now(),

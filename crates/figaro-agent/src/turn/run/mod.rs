@@ -120,6 +120,9 @@ impl Run {
             let at = at + self.items.iter().skip(at).take_while(is_result).count();
             self.items.splice(at..at, taken_back(back));
             find(&mut self.addresses, &pass.sources);
+            if let Some(source) = pass.sources.first() {
+                self.side_effects.read.get_or_insert_with(|| source.url.clone());
+            }
             add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         }
         if let RunPhase::Calling { planned, results } = &state.phase {
@@ -214,6 +217,11 @@ impl Run {
         &self.addresses
     }
 
+    /// Returns the text by others that the model has read in results so far, by its name.
+    pub(crate) fn read(&self) -> Option<String> {
+        self.side_effects.read.clone()
+    }
+
     fn find_sources(&mut self) {
         find(&mut self.addresses, &self.side_effects.sources);
     }
@@ -237,7 +245,17 @@ impl Run {
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
         let SideEffects {
-            spoke, shown, sources, tasks, remindable, noted, added, mut said, observation, ..
+            spoke,
+            shown,
+            sources,
+            read,
+            tasks,
+            remindable,
+            noted,
+            added,
+            mut said,
+            observation,
+            ..
         } = self.side_effects.clone();
         said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
@@ -249,6 +267,7 @@ impl Run {
             shown,
             sources,
             addresses,
+            read,
             tasks,
             remindable,
             noted,

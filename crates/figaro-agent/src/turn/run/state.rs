@@ -152,6 +152,8 @@ pub(crate) struct Answer {
     pub(crate) sources: Vec<Source>,
     /// Addresses that people wrote or that the turn has found.
     pub(crate) addresses: Addresses,
+    /// Text by others that the turn has read in results, by its name.
+    pub(crate) read: Option<String>,
     /// Tasks that the turn made or changed.
     pub(crate) tasks: Vec<TaskId>,
     /// Records that the turn saved and that offer reminders.

@@ -39,6 +39,7 @@ fn call<'a>(method: &'a Method, args: &'a Map<String, Value>, addresses: &'a Add
         figaros: false,
         files: &[],
         addresses,
+        read: None,
         resolved: &[],
     }
 }

@@ -203,3 +203,50 @@ fn reasons_name_what_they_are_about() {
         "{decided:?}"
     );
 }
+
+#[test]
+fn after_a_text_by_others_was_read_what_acts_elsewhere_is_asked_about_again() {
+    let post = "  - {name: post, method: \"send*\", chat: [here, -6], then: allow}";
+    let sure = "  - {name: post, method: \"send*\", chat: -6, then: allow, trusted: true}";
+    let ban = "  - {name: ban, method: banChatMember, chat: here, then: allow}";
+    let loads = "  - {name: post, method: sendPhoto, chat: here, address: unknown, then: allow}";
+    let look = "  - {name: look, method: getChat, chat: -6, then: allow}";
+    let (there, here) = (json!({"chat_id": -6, "text": "x"}), json!({"chat_id": -5, "text": "x"}));
+    let cases = [
+        (post, "sendMessage", &there, "ask", "default/after_reading"),
+        (sure, "sendMessage", &there, "allow", "owner/post"),
+        (post, "sendMessage", &here, "allow", "owner/post"),
+        (ban, "banChatMember", &json!({"chat_id": -5, "user_id": 7}), "allow", "owner/ban"),
+        (loads, "sendPhoto", &json!({"chat_id": -5, "photo": OWN}), "ask", "default/after_reading"),
+        (look, "getChat", &json!({"chat_id": -6}), "allow", "owner/look"),
+    ];
+    for (rules, method, args, wanted, name) in cases {
+        let files: &[&str] = if method == "sendPhoto" { &[OWN] } else { &[] };
+        let before = by_rules(rules, method, args, |call| TelegramCall { files, ..call });
+        assert_eq!(
+            (word(&before), before.rule.is_owners()),
+            ("allow", true),
+            "{rules} {args}: {}",
+            before.rule
+        );
+        let after = by_rules(rules, method, args, |call| TelegramCall {
+            files,
+            read: Some("https://evil.example/"),
+            ..call
+        });
+        assert_eq!((word(&after), after.rule.as_str()), (wanted, name), "{rules} {args}");
+        let reason =
+            "it acts elsewhere, and this turn has read a text by others before (https://evil.example/)";
+        assert!(wanted == "allow" || after.reason == reason, "{}", after.reason);
+        let in_task = by_rules(rules, method, args, |call| TelegramCall {
+            files,
+            task: true,
+            read: Some("https://evil.example/"),
+            ..call
+        });
+        assert_eq!(in_task.unattended, wanted == "ask", "nobody can be asked there");
+    }
+    let faults = Rules::read("rules:\n  - {name: a, method: getMe, then: deny, reason: x, trusted: true}")
+        .unwrap_err();
+    assert!(faults[0].to_string().contains("trusted is for rules with then: allow"), "{faults:?}");
+}

@@ -10,6 +10,7 @@ const RULES: &str = r#"rules:
   - {name: two, server: bank, then: ask, people: 2, reason: two people look at money}
   - {name: telegram, server: telegram, method: sendMessage, then: allow}
   - {name: none, agent: spy, then: allow}
+  - {name: sure, server: lamps, then: allow, trusted: true}
 "#;
 
 const CALL: ServerCall<'static> = ServerCall {
@@ -21,12 +22,15 @@ const CALL: ServerCall<'static> = ServerCall {
     agent: None,
     task: false,
     is_approved: false,
+    only_reads: false,
+    read: None,
 };
 
 #[test]
 fn an_owner_approves_what_no_rule_opens() {
     let rules = Rules::read(RULES).unwrap();
     let (ask, allow, deny) = (Decision::Ask, Decision::Allow, Decision::Deny);
+    let read = Some("https://evil.example/");
     let mail = ServerCall { server: "mail", role: CallerRole::Admin, ..CALL };
     let cases = [
         (CALL, ask, "default/mcp_server"),
@@ -58,6 +62,14 @@ fn an_owner_approves_what_no_rule_opens() {
             "default/auto_approve",
         ),
         (ServerCall { role: CallerRole::Guest, task: true, ..CALL }, ask, "default/mcp_server"),
+        // A text by others may have turned the model: what does more than read needs a press again.
+        (ServerCall { tool: "read_file", read, ..CALL }, ask, "default/after_reading"),
+        (ServerCall { tool: "read_file", read, task: true, ..CALL }, ask, "default/after_reading"),
+        (ServerCall { tool: "read_file", read, only_reads: true, ..CALL }, allow, "owner/reader"),
+        (ServerCall { is_approved: true, read, ..CALL }, ask, "default/after_reading"),
+        (ServerCall { is_approved: true, read, only_reads: true, ..CALL }, allow, "default/auto_approve"),
+        (ServerCall { server: "lamps", read, ..CALL }, allow, "owner/sure"),
+        (ServerCall { agent: Some("tutor"), read, ..CALL }, deny, "owner/never"),
         // Nothing is called for those whose rights do not count.
         (
             ServerCall {

@@ -93,7 +93,10 @@ impl Command for BudgetCommand {
             LimitChange::Off => texts.budget_removed(),
             LimitChange::Set(..) => texts.budget_set(),
         };
-        let told = fill(words, &[("name", &name), ("limits", &limits_words(texts, caps))]);
+        let mut told = fill(words, &[("name", &name), ("limits", &limits_words(texts, caps))]);
+        if let Some(warning) = self.unpriced(texts, caps) {
+            told.push_str(&format!("\n\n⚠️ {warning}"));
+        }
         Ok(Card::text(told).into())
     }
 
@@ -125,6 +128,13 @@ impl BudgetCommand {
             ledger: handles.ledger.clone(),
             removed: RecentlyRemoved::after(handles.eraser.erasures.clone()),
         }
+    }
+
+    /// Returns the warning that no model answers within limits of money alone, if its price is unknown.
+    fn unpriced(&self, texts: &Texts, caps: PeriodCaps) -> Option<String> {
+        let model = self.ledger.models.default_model();
+        let is_unpriced = !caps.day.and(caps.month).takes_unpriced() && self.ledger.price(model).is_none();
+        is_unpriced.then(|| fill(texts.error_unpriced(), &[("model", &model.to_string())]))
     }
 
     /// Returns the card of a person who is no owner, or of a group: the limits that hold for them there.

@@ -1,0 +1,52 @@
+//! Tells owners of calls that were refused after a turn had read a text by others.
+
+use chrono::TimeDelta;
+
+use super::end::Ender;
+use super::outcome::Outcome;
+use super::question::Question;
+use figaro_base::text::one_line;
+use figaro_domain::tool::{ToolCall, ToolStatus};
+use figaro_domain::turn::ActiveTurn;
+use figaro_prompts::texts::{Texts, fill};
+
+/// Maximum number of such notices in an hour.
+const MAX_AN_HOUR: usize = 3;
+/// Beginning of the reason of a refusal by policy.
+const BY_POLICY: &str = "not allowed: ";
+/// Maximum length of the name of a text in a notice, in characters.
+const NAME_CHARS: usize = 80;
+
+impl Ender {
+    /// Tells owners, a few times an hour, that a turn tried a call that policy refuses after it had read a text by others: the
+    /// text may have asked for it.
+    pub(super) async fn tell_of_refused(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) {
+        let read = outcome.answer().and_then(|answer| answer.read.clone()).or_else(|| question.brings());
+        let Some(read) = read else { return };
+        let is_refused = |call: &ToolCall| {
+            call.status == ToolStatus::Denied
+                && call.result.as_ref().is_some_and(|why| why.contains(BY_POLICY))
+        };
+        let calls = self.calls_of_all(turn);
+        let calls =
+            calls.inspect_err(|error| self.reporter.report(error, "the calls of a turn could not be read"));
+        let refused = calls.unwrap_or_default().into_iter().find(is_refused);
+        let Some(refused) = refused.filter(|_| self.may_tell_of_refused()) else { return };
+        // Nothing in a name may become a link.
+        let shown = |name: &str| one_line(name, NAME_CHARS).replace(['.', '/', '@'], " ");
+        let (text, method) = (shown(&read), shown(&refused.call.name));
+        let words = |texts: &Texts| fill(texts.refused_notice(), &[("text", &text), ("method", &method)]);
+        self.owners.tell(self.locales.map(words)).await;
+    }
+
+    fn may_tell_of_refused(&self) -> bool {
+        let now = self.reporter.now();
+        let mut told = self.refusals.lock();
+        told.retain(|at| now - *at < TimeDelta::hours(1));
+        let may_tell = told.len() < MAX_AN_HOUR;
+        if may_tell {
+            told.push(now);
+        }
+        may_tell
+    }
+}
