@@ -3,6 +3,8 @@
 //! - the time of all that a turn without a tool call does for them: who may talk is read and judged when the message comes and
 //!   when its turn begins, what became of the message is noted when it comes, when its turn begins and when it ends, and it is
 //!   looked up whether the turn did something that can be undone. The rules, approvals and the audit log do nothing in such a turn;
+//! - what limits on spending add, where the bot, each person and each member have some: the model is chosen, one call is judged and
+//!   reserved on all of them, and booked;
 //! - a whole plain turn of the real binary, from the message to the answer, and how often the model is asked for it.
 
 #![allow(
@@ -19,17 +21,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
+use figaro_base::clock::Clock;
 use figaro_base::ids::{BotId, ChatId, MessageId, RunId, UserId};
+use figaro_base::shutdown::TaskTracker;
+use figaro_base::tz::Tz;
 use figaro_config::{AccessMode, AccessSettings};
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
+use figaro_domain::budget::{Budget, BudgetAxis, Caps, PeriodCaps};
 use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::model::ModelName;
 use figaro_domain::reception::{Ending, ReceivedMessage, Reception, TurnTrace};
 use figaro_domain::role::{AccessRole, GivenRole};
+use figaro_domain::usage::Payer;
+use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf, Slots};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel};
 use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use figaro_policy::access::{Standing, Verdict, judge};
+use figaro_provider::models::Models;
+use figaro_provider::price::Prices;
 use figaro_store::Store;
 
 use support::{OWNER, listener, percentile, print, start_bot_with, store_url};
@@ -58,7 +69,53 @@ async fn main() {
             "  {people} people who may talk, half of them with a role: p50 {middle:.3} ms   p99 {late:.3} ms   {verdict}"
         );
     }
+    spending(disk.path()).await;
     turns(disk.path()).await;
+}
+
+/// Measures the limits on spending: none at all, then some for 200 people who have all spent today.
+async fn spending(disk: &Path) {
+    let store = Store::open(&store_url(disk.join("spending")), BotId(1)).await.unwrap();
+    let none = ModelName { provider: String::new(), model: String::new() };
+    let parts = LedgerParts {
+        models: Arc::new(Models::new(Vec::new(), none.clone(), Vec::new())),
+        store: store.usage(),
+        prices: Prices::default(),
+        limits: ConfiguredLimits { background_percent: 10, ..ConfiguredLimits::default() },
+        roles: RoleOf(Arc::new(|_, _| Some(AccessRole::Member))),
+        zone: Tz::UTC,
+        clock: Clock::system(),
+        background: TaskTracker::new(),
+        slots: Slots::default(),
+    };
+    let ledger = Ledger::open(parts).await.unwrap();
+    let payer = |id: i64| Payer::new(ChatId(id), UserId::telegram(id));
+    let caps = |tokens| PeriodCaps {
+        day: Caps { tokens: Some(tokens), nano_usd: Some(tokens * 1_000_000_000) },
+        month: Caps { tokens: Some(tokens * 20), nano_usd: None },
+    };
+    for has_limits in [false, true] {
+        if has_limits {
+            let people = (1..=200).map(|id| BudgetAxis::Person(UserId::telegram(id)));
+            for axis in people.chain([BudgetAxis::Bot, BudgetAxis::Role(AccessRole::Member)]) {
+                ledger.set_budget(Budget { axis, caps: caps(1_000_000) }).await.unwrap();
+            }
+        }
+        let mut times = Vec::new();
+        for turn in 1..=PLAIN {
+            let payer = payer(turn % 200 + 1);
+            let began = Instant::now();
+            let chosen = ledger.model_for(&payer, none.clone());
+            assert!(ledger.run_tokens(&payer, &chosen).is_none());
+            let called = ledger.search(payer.clone(), async { Ok::<(), ()>(()) }).await.unwrap();
+            assert_eq!(called, Ok(()));
+            times.push(began.elapsed());
+        }
+        let words = if has_limits { "limits of the bot and of 200 people" } else { "no limit" };
+        times.sort();
+        let at = |share: f64| percentile(&times, share).as_secs_f64() * 1000.0;
+        println!("  a call that takes no time, with {words}: p50 {:.3} ms   p99 {:.3} ms", at(0.5), at(0.99));
+    }
 }
 
 /// Lets people in, then does for each of many messages what a plain turn does.

@@ -110,6 +110,7 @@ fn decisions() {
         figaros: false,
         files: &[],
         addresses: &addresses,
+        read: None,
         resolved: &[],
     };
     for (words, rules) in

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tags.sort();
     let mut code = methods(&first)?;
     let keys: Vec<&String> = first.keys().collect();
-    writeln!(code, "/// Keys of [`Texts`], sorted.\nconst KEYS: [&str; {}] = {keys:?};", keys.len())?;
+    writeln!(code, "/// Keys of [`Texts`], sorted.\nstatic KEYS: [&str; {}] = {keys:?};", keys.len())?;
     writeln!(code, "const FILES: [(&str, Texts); {}] = [", tags.len() + 1)?;
     let mut missing = Vec::new();
     for tag in [FIRST.to_owned()].into_iter().chain(tags) {

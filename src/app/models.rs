@@ -55,9 +55,7 @@ pub(super) fn models(
         .iter()
         .map(|provider| ModelName { provider: provider.name.to_owned(), model: provider.model.clone() });
     let fallback = settings.fallback.iter().map(name).collect();
-    let models =
-        Models::new(built, name(&settings.default), fallback).with_own(own.collect()).with_specs(specs);
-    Ok(models.with_cheaper(settings.over_budget.as_ref().map(name)))
+    Ok(Models::new(built, name(&settings.default), fallback).with_own(own.collect()).with_specs(specs))
 }
 
 /// Reads what was learned of the models of these settings. Without a folder of the store it is not written either.

@@ -243,7 +243,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("binaries", type=Path)
     parser.add_argument("--some", type=int, help="so many attacks of each suite, spread over it")
     parser.add_argument("--suites", nargs="+", choices=world.SUITES, default=list(world.SUITES))
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=["default", "reads"])
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--calls", type=Path, help="write what came of each case into this file, one JSON object a line")
     return parser.parse_args()

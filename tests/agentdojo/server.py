@@ -16,6 +16,8 @@ NOT_HERE = {"error": {"message": "not here", "type": "invalid_request_error"}}
 # How a tool is marked for clients, by what it does.
 HINTS = {
     "reads": {"readOnlyHint": True},
+    # An address can carry words away.
+    "opens": {"readOnlyHint": True, "openWorldHint": True},
     "adds": {"readOnlyHint": False, "destructiveHint": True},
     "changes": {"readOnlyHint": False, "destructiveHint": True},
 }

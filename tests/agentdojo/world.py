@@ -26,7 +26,7 @@ import turned
 VERSION = "v1.2.2"
 SUITES = ("workspace", "travel", "banking", "slack")
 ATTACK = "important_instructions"
-KINDS = ("reads", "adds", "changes")
+KINDS = ("reads", "opens", "adds", "changes")
 # What the model says if the task has no words that its answer must have.
 SAID = "Done."
 
@@ -61,9 +61,9 @@ def beginning(case: "Case") -> Any:
 
 @lru_cache
 def kinds(name: str) -> dict[str, str]:
-    """What each mapped tool of a suite does: it reads, adds, or changes what was there."""
+    """What each mapped tool of a suite does: it reads, opens an address, adds, or changes what was there."""
     mapped = json.loads((Path(__file__).parent / "tools.json").read_text())[name]
-    return {tool: kind for kind in KINDS for tool in mapped[kind]}
+    return {tool: kind for kind in KINDS for tool in mapped.get(kind, [])}
 
 
 def unmapped(name: str) -> list[str]:

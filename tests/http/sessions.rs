@@ -342,7 +342,7 @@ async fn each_subject_of_tokens_has_bounds() {
         gateway.plain(Method::POST, "/v1/chat/completions").key(&token).json(&said("hi"))
     };
     for (name, value, code) in
-        [("JWT_RATE", "1", "rate_limit_exceeded"), ("JWT_TOKENS", "6000", "insufficient_quota")]
+        [("JWT_RATE", "1", "rate_limit_exceeded"), ("JWT_TOKENS", "13000", "insufficient_quota")]
     {
         let gateway = world.gateway_with(&[("JWT_SECRET", SECRET), (name, value)]).await;
         asks(&gateway, "ann").words().await;

@@ -82,7 +82,7 @@ async fn a_failure_in_a_private_chat_and_a_spent_budget_are_told_as_what_they_ar
     keep(&world, &[&tasks[0], &tasks[1]]).await;
     let recipe = world.priced().set("DAILY_TOKENS", "100").set("DEFAULT_TIMEZONE", "UTC");
     let bot = recipe.spawn();
-    let reason = "failed: today's budget is used up until 00:00 (UTC).";
+    let reason = "failed: the budget is used up until 00:00 (UTC).";
     for title in ["⏰ “Tell a joke.”", "Team: ⏰ “Tell a riddle.”"] {
         let told = said(&world, BOB, title).await;
         assert_eq!(text(&told), format!("{title} {reason}"));

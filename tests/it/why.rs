@@ -200,7 +200,7 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
     let asked = world.say(BOB, BOB, "and now?").message_id;
     says(&world, BOB, "I am over my budget").await;
     let told = why(&world, BOB, BOB, asked).await;
-    assert!(told.contains("It has no answer: today's budget is used up until 00:00"), "{told}");
+    assert!(told.contains("It has no answer: the budget is used up until 00:00"), "{told}");
     bot.ends_well().await;
 
     let _bot = world.start_open().await;

@@ -8,6 +8,7 @@ use chrono::NaiveDate;
 
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::budget::{Budget, BudgetAxis, Caps, Period, PeriodCaps};
+use figaro_domain::model::ModelName;
 use figaro_domain::role::AccessRole;
 use figaro_domain::usage::{Payer, Purpose, Spending, Spent};
 use figaro_policy::budget::{Bound, LEFT_BY_BACKGROUND, PeriodUsage};
@@ -17,9 +18,12 @@ pub const NEARLY: u64 = 75;
 /// Beginning of the names of keys that are subjects of tokens.
 pub const SUBJECT: &str = "jwt:";
 
+/// Looks up a role.
+type RoleLookup = dyn Fn(&UserId, ChatId) -> Option<AccessRole> + Send + Sync;
+
 /// Returns the role of a person in a chat; `None` for an owner, whom no role limits.
 #[derive(Clone)]
-pub struct RoleOf(pub Arc<dyn Fn(&UserId, ChatId) -> Option<AccessRole> + Send + Sync>);
+pub struct RoleOf(pub Arc<RoleLookup>);
 
 /// Nobody has a role.
 impl Default for RoleOf {
@@ -45,6 +49,8 @@ pub struct ConfiguredLimits {
     pub keys: HashMap<String, Caps>,
     /// Limits of a day of each subject of a token of the gateway.
     pub subject: Caps,
+    /// Model that answers while a limit is nearly used up.
+    pub cheaper: Option<ModelName>,
 }
 
 /// Usage of a day and of its month.
@@ -180,6 +186,10 @@ impl Accounts {
             true => _ = self.set.insert(budget.axis, budget.caps),
             false => _ = self.set.remove(&budget.axis),
         }
+    }
+
+    pub(super) fn cheaper(&self) -> Option<ModelName> {
+        self.configured.cheaper.clone()
     }
 
     /// Moves the limits and the usage of a chat to its new id.

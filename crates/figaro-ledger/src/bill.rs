@@ -278,6 +278,12 @@ impl Bill {
         self.asked = true;
     }
 
+    /// Marks the call as one search.
+    pub(super) const fn search(&mut self) {
+        self.asked = true;
+        self.searches = 1;
+    }
+
     pub(super) const fn fail(&mut self, error: &ProviderError) {
         self.asked = error.was_taken_up();
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::bill::{AnswerAllowance, Bill, MeteredStream};
-use super::{DrawnBy, Granted, Ledger, LedgerError, Ruling, Tree, takes_unpriced};
+use super::{CallRuling, DrawnBy, Granted, Ledger, LedgerError, Tree, takes_unpriced};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Usage};
 use figaro_policy::budget::{CallEstimate, MAX_ASKED_OUTPUT};
@@ -217,13 +217,13 @@ impl Ledger {
             // Subscribe before the check, so that no settlement in between is missed.
             let booked = self.booked.notified();
             match self.draw_once(tree, by, wanted, bill.payer()) {
-                (Ruling::Grant(granted), drawn) => {
+                (CallRuling::Grant(granted), drawn) => {
                     bill.reserve(tree.date(), granted.most, granted.output);
                     bill.draw(drawn);
                     return Ok(granted);
                 }
-                (Ruling::Wait, _) => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
-                (Ruling::Over(error), _) => return Err(error),
+                (CallRuling::Wait, _) => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
+                (CallRuling::Over(error), _) => return Err(error),
             }
         }
     }
@@ -239,13 +239,13 @@ impl Ledger {
             let booked = self.booked.notified();
             let (date, ruling) = self.grant(wanted, bill.payer(), bill.purpose());
             match ruling {
-                Ruling::Grant(granted) => {
+                CallRuling::Grant(granted) => {
                     bill.reserve(date, granted.most, granted.output);
                     return Ok(granted);
                 }
                 // The period may end meanwhile, without a notification.
-                Ruling::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
-                Ruling::Over(error) => return Err(error),
+                CallRuling::Wait => drop(tokio::time::timeout(LOOK_AGAIN, booked).await),
+                CallRuling::Over(error) => return Err(error),
             }
         }
     }

@@ -7,6 +7,7 @@ mod accounts;
 mod bill;
 mod call;
 mod embedder;
+mod limits;
 mod services;
 mod slots;
 #[cfg(test)]
@@ -17,7 +18,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Days, Months, NaiveDate};
+use chrono::{DateTime, Days, NaiveDate};
 use figaro_base::tz::Tz;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -25,7 +26,7 @@ use tokio::sync::Notify;
 use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
 use figaro_base::shutdown::TaskTracker;
-use figaro_domain::budget::{Budget, BudgetAxis, Period};
+use figaro_domain::budget::{BudgetAxis, Period};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Price, Purpose, Ratings, Spending, Spent, Usage};
 use figaro_policy::budget::{Bound, BudgetDecision, CallEstimate, MAX_OUTPUT, has_spare, judge};
@@ -39,13 +40,10 @@ pub use accounts::{ConfiguredLimits, LimitUse, NEARLY, RoleOf, SUBJECT};
 pub use bill::MeteredStream;
 pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
+pub use limits::OverBudget;
+use limits::takes_unpriced;
 pub use slots::Slots;
 pub use tree::{DrawnBy, Tree};
-
-/// A run of a task may use one part in so many of a day.
-const RUNS_A_DAY: u64 = 10;
-/// Tokens that a run of a task may use under the smallest limit: a request, and one with results of tools.
-const LEAST_RUN: u64 = 20_000;
 
 /// Checks and books all model calls.
 #[derive(Debug)]
@@ -83,28 +81,6 @@ pub struct LedgerParts {
     pub background: TaskTracker,
     /// Limits of parallel requests per server.
     pub slots: Slots,
-}
-
-/// A used-up limit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the budget of {} is used up until {} ({})", axis.party(), self.until_words().0, self.until_words().1)]
-pub struct OverBudget {
-    /// Party that is limited.
-    pub axis: BudgetAxis,
-    /// Period that is used up.
-    pub period: Period,
-    /// End of the period, in the bot's time zone.
-    pub until: DateTime<Tz>,
-}
-
-impl OverBudget {
-    /// Returns the end of the period for people, with the date if it is not the end of the day, and the name of the time
-    /// zone.
-    #[must_use]
-    pub fn until_words(&self) -> (String, String) {
-        let format = if self.period == Period::Day { "%H:%M" } else { "%Y-%m-%d %H:%M" };
-        (self.until.format(format).to_string(), self.until.timezone().name().to_owned())
-    }
 }
 
 /// Reason why a call was not made, or broke off.
@@ -194,116 +170,12 @@ impl Ledger {
         self.spent(&BudgetAxis::Bot, Period::Day)
     }
 
-    /// Returns what an axis has spent in a period, without reservations. Months are counted only while one is limited.
-    #[must_use]
-    pub fn spent(&self, axis: &BudgetAxis, period: Period) -> Spent {
-        self.accounts().usage(axis, period).spent
-    }
-
-    /// Returns the limits of a payer, with their usage.
-    #[must_use]
-    pub fn limits(&self, payer: &Payer) -> Vec<LimitUse> {
-        self.accounts().limits(payer, Purpose::Turn, &[])
-    }
-
-    /// Returns the limits of an axis, with their usage. `chat` decides which role a person has.
-    #[must_use]
-    pub fn limits_of(&self, axis: BudgetAxis, chat: ChatId) -> Vec<LimitUse> {
-        self.accounts().limits_of(axis, chat, Purpose::Turn)
-    }
-
-    /// Returns the model that answers a payer who wants this one: the cheaper model of the settings, if there is one and a
-    /// limit of the payer is nearly used up.
-    #[must_use]
-    pub fn model_for(&self, payer: &Payer, wanted: ModelName) -> ModelName {
-        let is_nearly_over = || self.limits(payer).iter().any(|limit| limit.percent() >= NEARLY);
-        match self.models.cheaper() {
-            Some(cheaper) if is_nearly_over() => cheaper.clone(),
-            _ => wanted,
-        }
-    }
-
-    /// Returns the tokens after which one run of the payer's task must end: a tenth of the tightest limit of a day, so that a
-    /// task that goes wrong leaves the rest of the day. Money counts at the price of a sent token. `None` without a task or
-    /// without a limit of a day.
-    #[must_use]
-    pub fn run_tokens(&self, payer: &Payer, model: &ModelName) -> Option<u64> {
-        payer.task?;
-        let price = self.price(model).map(|price| price.input);
-        let of_day = self.limits(payer).into_iter().filter(|limit| limit.period == Period::Day);
-        let tokens = of_day.flat_map(|limit| {
-            let by_money =
-                limit.bound.caps.nano_usd.zip(price).and_then(|(cap, price)| cap.checked_div(price));
-            limit.bound.caps.tokens.into_iter().chain(by_money)
-        });
-        tokens.min().map(|tokens| (tokens / RUNS_A_DAY).max(LEAST_RUN))
-    }
-
-    /// Returns the limits that owners set in chats, by axis.
-    #[must_use]
-    pub fn budgets(&self) -> Vec<Budget> {
-        self.accounts().budgets()
-    }
-
-    /// Sets the limits of an axis, durably; without any limit they are removed. They hold from the next call on and count
-    /// what was spent before.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn set_budget(&self, budget: Budget) -> Result<(), StoreError> {
-        self.store.set_budget(&budget).await?;
-        let mut accounts = self.accounts();
-        accounts.set(budget);
-        self.count_months(&mut accounts)?;
-        drop(accounts);
-        self.booked.notify_waiters();
-        Ok(())
-    }
-
-    /// Follows a chat to its new id, after the store has moved its data.
-    pub fn move_chat(&self, from: ChatId, to: ChatId) {
-        self.accounts().move_chat(from, to);
-    }
-
-    /// Returns the limits that calls in this chat have nearly used up, each once in its period.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn tell_of_nearly(&self, chat: ChatId) -> Result<Vec<LimitUse>, StoreError> {
-        let untold = self.accounts().take_untold(chat);
-        let mut new = Vec::new();
-        for limit in untold {
-            if self.tell_once(&limit.axis, limit.period, "nearly").await? {
-                new.push(limit);
-            }
-        }
-        Ok(new)
-    }
-
-    /// Returns `true` once in the period, if owners have not been told yet that this limit is used up.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn tell_of_over(&self, axis: &BudgetAxis, period: Period) -> Result<bool, StoreError> {
-        self.tell_once(axis, period, "over").await
-    }
-
-    async fn tell_once(&self, axis: &BudgetAxis, period: Period, what: &str) -> Result<bool, StoreError> {
-        self.store.tell_of_budget(period.start(self.date()), &format!("{axis} {period:?} {what}")).await
-    }
-
     /// Returns `true` if the bot's limits leave any room for background calls. [`Self::background_text`] decides whether a
     /// particular call fits.
     #[must_use]
     pub fn has_spare(&self) -> bool {
         let limits = self.accounts().limits_of(BudgetAxis::Bot, ChatId(0), Purpose::Background);
         has_spare(&bounds(&limits))
-    }
-
-    /// Returns the time at which the day ends, and its time zone.
-    #[must_use]
-    pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {
-        (end_of(Period::Day, self.clock.now().with_timezone(&self.zone)), self.zone)
     }
 
     /// Returns the time after this duration, at most a year, and its time zone.
@@ -347,32 +219,29 @@ impl Ledger {
     }
 
     /// Judges a call and, if granted, reserves its maximum cost on the returned day.
-    fn grant(&self, wanted: CallEstimate, payer: &Payer, purpose: Purpose) -> (NaiveDate, Ruling) {
+    fn grant(&self, wanted: CallEstimate, payer: &Payer, purpose: Purpose) -> (NaiveDate, CallRuling) {
         let mut accounts = self.accounts();
         let limits = accounts.limits(payer, purpose, &[]);
         let ruling = self.ruled(judge(&bounds(&limits), wanted), &limits);
         let date = accounts.date;
-        if let Ruling::Grant(Granted { most, .. }) = &ruling {
+        if let CallRuling::Grant(Granted { most, .. }) = &ruling {
             accounts.reserve(date, &payer.axes(), purpose, *most);
         }
         (date, ruling)
     }
 
     /// Names the limit that a decision is about.
-    fn ruled(&self, decision: BudgetDecision, limits: &[LimitUse]) -> Ruling {
+    fn ruled(&self, decision: BudgetDecision, limits: &[LimitUse]) -> CallRuling {
         match decision {
-            BudgetDecision::Grant { output, search, most } => Ruling::Grant(Granted { output, search, most }),
-            BudgetDecision::Wait => Ruling::Wait,
+            BudgetDecision::Grant { output, search, most } => {
+                CallRuling::Grant(Granted { output, search, most })
+            }
+            BudgetDecision::Wait => CallRuling::Wait,
             BudgetDecision::Over(at) => match limits.get(at) {
-                Some(limit) => Ruling::Over(self.over(limit.axis.clone(), limit.period)),
-                None => Ruling::Wait,
+                Some(limit) => CallRuling::Over(self.over(limit.axis.clone(), limit.period)),
+                None => CallRuling::Wait,
             },
         }
-    }
-
-    fn over(&self, axis: BudgetAxis, period: Period) -> LedgerError {
-        let now = self.clock.now().with_timezone(&self.zone);
-        LedgerError::OverBudget(Box::new(OverBudget { axis, period, until: end_of(period, now) }))
     }
 
     /// Returns the default answer limit in tokens, small enough for each of the models.
@@ -418,7 +287,7 @@ struct Granted {
 }
 
 /// Decision about a call, with the limit that has no room for it.
-enum Ruling {
+enum CallRuling {
     Grant(Granted),
     Wait,
     Over(LedgerError),
@@ -426,25 +295,6 @@ enum Ruling {
 
 fn bounds(limits: &[LimitUse]) -> Vec<Bound> {
     limits.iter().map(|limit| limit.bound).collect()
-}
-
-/// Returns `true` if each axis with a limit of money also has one of tokens, in a day or in a month.
-fn takes_unpriced(limits: &[LimitUse]) -> bool {
-    let has_tokens = |axis: &BudgetAxis| {
-        limits.iter().any(|limit| limit.axis == *axis && limit.bound.caps.tokens.is_some())
-    };
-    limits.iter().all(|limit| limit.bound.caps.nano_usd.is_none() || has_tokens(&limit.axis))
-}
-
-/// Returns the end of a period: midnight or, if clocks skip it, the first hour that exists.
-fn end_of(period: Period, now: DateTime<Tz>) -> DateTime<Tz> {
-    let first = period.start(now.date_naive());
-    let next = match period {
-        Period::Day => first.checked_add_days(Days::new(1)),
-        Period::Month => first.checked_add_months(Months::new(1)),
-    };
-    let mut hours = (0..24).filter_map(|hour| next?.and_hms_opt(hour, 0, 0));
-    hours.find_map(|hour| hour.and_local_timezone(now.timezone()).earliest()).unwrap_or(now)
 }
 
 /// Sums the background spending.

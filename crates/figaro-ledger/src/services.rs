@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::bill::Bill;
 use super::call::BudgetSource;
 use super::{Drawing, Ledger, LedgerError};
+use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolSpent;
 use figaro_domain::usage::{Payer, Purpose, Usage};
 use figaro_provider::ProviderError;
 use figaro_provider::paint::{PaintAnswer, Painter, PictureOrder};
+use figaro_provider::price::TAVILY;
 use figaro_provider::speech::{SpeechModel, SpokenText};
 use figaro_provider::transcribe::{Sound, Transcriber};
 
@@ -71,6 +73,29 @@ impl Ledger {
         let estimate = words.estimate();
         let bill = self.bill_for(ALONE, speech.model().clone(), estimate, payer).await?;
         Ok(self.pay(bill, estimate, asking).await?.0)
+    }
+
+    /// Makes a search at Tavily. A search that fails costs nothing.
+    ///
+    /// # Errors
+    /// If a limit leaves no room for it; the inner error is that of the search.
+    pub async fn search<T, E>(
+        self: &Arc<Self>,
+        payer: Payer,
+        searching: impl Future<Output = Result<T, E>>,
+    ) -> Result<Result<T, E>, LedgerError> {
+        let model = ModelName { provider: TAVILY.to_owned(), model: "search".to_owned() };
+        let one = Usage { input: 0, cached: 0, output: 1 };
+        let mut bill = self.bill_for(ALONE, model, one, payer).await?;
+        let found = searching.await;
+        if found.is_ok() {
+            bill.search();
+            if let Some(booked) = bill.settle(Some(Usage::default())) {
+                // A booking that failed is in the log already.
+                drop(booked.await);
+            }
+        }
+        Ok(found)
     }
 
     /// Makes a call and books what the service counted or, if it counts nothing, the estimate. A call that is given up, or

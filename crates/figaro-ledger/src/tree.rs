@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::accounts::Accounts;
-use super::{Granted, Ledger, LedgerError, Ruling, bounds};
+use super::{CallRuling, Granted, Ledger, LedgerError, bounds};
 use figaro_domain::budget::{BudgetAxis, Caps, Period};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Spent};
@@ -128,12 +128,12 @@ impl Ledger {
         by: DrawnBy,
         wanted: CallEstimate,
         payer: &Payer,
-    ) -> (Ruling, TreeReservation) {
+    ) -> (CallRuling, TreeReservation) {
         let drawn = |most, beside| TreeReservation { tree: Arc::clone(tree), most, beside };
         let mut accounts = self.accounts();
         let limits = accounts.limits(payer, Purpose::Turn, &tree.axes);
         let granted = match self.ruled(judge(&bounds(&limits), wanted), &limits) {
-            Ruling::Grant(granted) => granted,
+            CallRuling::Grant(granted) => granted,
             other => return (other, drawn(Spent::default(), Vec::new())),
         };
         match tree.draw(CallEstimate { output: granted.output, search: granted.search, ..wanted }, by) {
@@ -141,12 +141,12 @@ impl Ledger {
                 let mut beside = payer.axes();
                 beside.retain(|axis| !tree.axes.contains(axis));
                 accounts.reserve(tree.date, &beside, Purpose::Turn, most);
-                (Ruling::Grant(Granted { output, search, most }), drawn(most, beside))
+                (CallRuling::Grant(Granted { output, search, most }), drawn(most, beside))
             }
-            BudgetDecision::Wait => (Ruling::Wait, drawn(Spent::default(), Vec::new())),
+            BudgetDecision::Wait => (CallRuling::Wait, drawn(Spent::default(), Vec::new())),
             BudgetDecision::Over(_) => {
                 let (axis, period) = tree.within.clone();
-                (Ruling::Over(self.over(axis, period)), drawn(Spent::default(), Vec::new()))
+                (CallRuling::Over(self.over(axis, period)), drawn(Spent::default(), Vec::new()))
             }
         }
     }

@@ -152,6 +152,7 @@ mod tests {
             may_last: true,
             rule: "r".into(),
             reason: None,
+            read: None,
             asked_in: ChatId(-5),
             requester: Speaker { user: UserId::telegram(requester), name: "A".into(), username: None },
         }

@@ -24,8 +24,6 @@ pub struct Models {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     default: ModelName,
     fallback: Vec<ModelName>,
-    /// Model for payers whose budget is nearly used up.
-    cheaper: Option<ModelName>,
     /// Model that the settings name for each provider.
     own: Vec<ModelName>,
     /// Descriptions of the providers, for remedies.
@@ -43,8 +41,8 @@ impl Models {
         fallback: Vec<ModelName>,
     ) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        let (own, specs, cheaper) = (Vec::new(), Vec::new(), None);
-        Self { providers, default, fallback, cheaper, own, specs, outside_search: false }
+        let (own, specs) = (Vec::new(), Vec::new());
+        Self { providers, default, fallback, own, specs, outside_search: false }
     }
 
     /// Sets the descriptions of the providers.
@@ -59,19 +57,6 @@ impl Models {
     pub fn with_own(mut self, own: Vec<ModelName>) -> Self {
         self.own = own;
         self
-    }
-
-    /// Sets the model for payers whose budget is nearly used up.
-    #[must_use]
-    pub fn with_cheaper(mut self, cheaper: Option<ModelName>) -> Self {
-        self.cheaper = cheaper;
-        self
-    }
-
-    /// Returns the model for payers whose budget is nearly used up; `None` if the settings name none.
-    #[must_use]
-    pub const fn cheaper(&self) -> Option<&ModelName> {
-        self.cheaper.as_ref()
     }
 
     /// Sets whether a tool searches the web for models whose provider does not.

@@ -13,8 +13,8 @@ use figaro_provider::price::Prices;
 
 const DOLLARS: &str = "MONTHLY_USD";
 const TOKENS: &str = "MONTHLY_TOKENS";
-/// Caps of a day, with those of a month.
-const DAY: [(&str, &str); 2] = [(DOLLARS, "DAILY_USD"), (TOKENS, "DAILY_TOKENS")];
+const CAPS: [CapVariables; 2] =
+    [CapVariables { month: DOLLARS, day: "DAILY_USD" }, CapVariables { month: TOKENS, day: "DAILY_TOKENS" }];
 /// Share of a month that one day may use: a runaway day leaves the rest.
 const DAYS: f64 = 10.0;
 /// Offered cap where the price is known, in US dollars a month.
@@ -32,7 +32,7 @@ const NO_CAP: &str = "0";
 /// When the dialogue ends.
 pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> Result<(), StartupError> {
     let Some(model) = paid_model(draft) else { return Ok(()) };
-    let all = DAY.into_iter().flat_map(|(month, day)| [month, day]);
+    let all = CAPS.iter().flat_map(|cap| [cap.month, cap.day]);
     if let Some(name) = all.into_iter().find(|name| draft.get(name).is_some()) {
         say(&format!("\n4. The bill: {name} is {}, and stays.", draft.get(name).unwrap_or_default()));
         return Ok(());
@@ -50,6 +50,12 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> R
         let question = format!("Tokens a month, {NO_CAP} for no cap [{TOKENS_A_MONTH}]:");
         capped(dialogue, draft, &question, TOKENS_A_MONTH, tokens).await
     }
+}
+
+/// Variables of a cap.
+struct CapVariables {
+    month: &'static str,
+    day: &'static str,
 }
 
 /// Variables with their values, and the line that confirms them.
@@ -93,7 +99,7 @@ fn dollars(text: &str) -> Result<Cap, &'static str> {
         Some(cents) if cents < DAYS => Err("✗ That is less than a cent a day."),
         Some(cents) => {
             let amounts = [cents, (cents / DAYS).floor()].map(|cents| format!("{:.2}", cents / 100.0));
-            Ok(both(DAY[0], amounts, |amount| format!("${amount}")))
+            Ok(both(&CAPS[0], amounts, |amount| format!("${amount}")))
         }
     }
 }
@@ -108,11 +114,11 @@ fn tokens(text: &str) -> Result<Cap, &'static str> {
     if count < LEAST_TOKENS {
         return Err("✗ That is too little for a month of answers: type 500000 or more.");
     }
-    Ok(both(DAY[1], [count, count / 10].map(|count| count.to_string()), |count| format!("{count} tokens")))
+    Ok(both(&CAPS[1], [count, count / 10].map(|count| count.to_string()), |count| format!("{count} tokens")))
 }
 
 fn both(
-    (month, day): (&'static str, &'static str),
+    &CapVariables { month, day }: &CapVariables,
     [of_month, of_day]: [String; 2],
     words: impl Fn(&str) -> String,
 ) -> Cap {

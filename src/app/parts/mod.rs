@@ -31,7 +31,7 @@ use super::environment::{http_client, open_store, start_mcp};
 use super::failure::StartupError;
 use super::groups::Groups;
 use super::identity::who_am_i;
-use super::models::models;
+use super::models::{models, name};
 use super::providers;
 use super::servers::recipe;
 use super::services::ServiceModels;
@@ -244,6 +244,7 @@ fn configured_limits(settings: &Settings) -> ConfiguredLimits {
         background_percent: settings.spending.background_percent,
         keys: keys.map(|key| (key.name.clone(), tokens(key.per_day))).collect(),
         subject: tokens(settings.http.tokens.as_ref().and_then(|jwt| jwt.per_day)),
+        cheaper: settings.model.over_budget.as_ref().map(name),
     }
 }
 

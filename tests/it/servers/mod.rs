@@ -1,6 +1,7 @@
 //! Other MCP servers: agents have the tools that they list, an owner approves each call that no rule opens, and a server that
 //! misbehaves fails its own calls and nothing else.
 
+mod after_reading;
 mod approvals;
 mod foreign;
 mod keeping;

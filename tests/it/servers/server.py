@@ -57,7 +57,7 @@ def chatter():
 def tool(name, description, schema=None, **hints):
     # By the protocol a tool without hints may destroy something; of one tool nothing is said.
     if not hints and name != "count":
-        hints = {"destructiveHint": False}
+        hints = {"readOnlyHint": True}
     return {"name": name, "description": description, "inputSchema": schema or NOTHING, "annotations": hints}
 
 

@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
             capabilities, info = {"tools": {}}, {"name": "web", "version": "1"}
             answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}
         elif method == "tools/list":
-            bake = {"name": "bake", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": False}}
+            bake = {"name": "bake", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
             answer["result"] = {"tools": [bake]}
         elif method == "tools/call":
             answer["result"] = {"content": [{"type": "text", "text": "kumquat"}]}

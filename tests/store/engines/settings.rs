@@ -38,6 +38,30 @@ pub(super) async fn notes_come_back_oldest_first(backend: &dyn Backend) {
     assert_eq!(store.notes().of_chat(ChatId(4)).unwrap().len(), 1);
 }
 
+/// The change that makes the settings of a chat these.
+fn patch_of(config: &ChatConfig) -> ConfigPatch {
+    ConfigPatch {
+        pack: Some(PackChange { name: "eldercare".to_owned(), is_chosen: true }),
+        custom_prompt: Some(config.custom_prompt.clone()),
+        language: Some(None),
+        personality: Some(config.personality.clone()),
+        timezone: Some(config.timezone),
+        answer_when: Some(config.answer_when),
+        voice: Some(config.voice),
+        eyes: Some(config.eyes),
+        cost: Some(config.cost),
+        quiet_hours: Some(config.quiet_hours),
+        welcome: Some(config.welcome.clone()),
+        format: Some(config.format),
+        agent: Some(config.agent.clone()),
+        persona: Some(config.persona.clone()),
+        model: Some(config.model.clone()),
+        settings: Some(Generation::default()),
+        setting: Some(("temperature".into(), Some("0.5".into()))),
+        zone_asked: config.zone_asked,
+    }
+}
+
 pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let store = backend.open().await;
     assert_eq!(store.settings().chat_config(CHAT).unwrap(), ChatConfig::default());
@@ -61,26 +85,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         settings: Generation { temperature: Some(0.5), ..Generation::default() },
         zone_asked: Some(at(7)),
     };
-    let change = ConfigPatch {
-        pack: Some(PackChange { name: "eldercare".to_owned(), is_chosen: true }),
-        custom_prompt: Some(config.custom_prompt.clone()),
-        language: Some(None),
-        personality: Some(config.personality.clone()),
-        timezone: Some(config.timezone),
-        answer_when: Some(config.answer_when),
-        voice: Some(config.voice),
-        eyes: Some(config.eyes),
-        cost: Some(config.cost),
-        quiet_hours: Some(config.quiet_hours),
-        welcome: Some(config.welcome.clone()),
-        format: Some(config.format),
-        agent: Some(config.agent.clone()),
-        persona: Some(config.persona.clone()),
-        model: Some(config.model.clone()),
-        settings: Some(Generation::default()),
-        setting: Some(("temperature".into(), Some("0.5".into()))),
-        zone_asked: config.zone_asked,
-    };
+    let change = patch_of(&config);
     assert_eq!(store.settings().change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
     assert_eq!(store.settings().chat_config(CHAT).unwrap(), config);

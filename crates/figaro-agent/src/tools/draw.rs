@@ -243,8 +243,7 @@ fn refused(words: &str) -> String {
 fn reason(error: &LedgerError) -> String {
     match error {
         LedgerError::OverBudget(_) => {
-            "today's budget leaves no room for a picture: tell the person, who may ask again tomorrow"
-                .to_owned()
+            "the budget leaves no room for a picture: tell the person; /budget shows the limits".to_owned()
         }
         LedgerError::Unpriced(_) => "the price of a picture is not known: an owner has to set it".to_owned(),
         LedgerError::Model(ProviderError::Refused(words)) => refused(words),

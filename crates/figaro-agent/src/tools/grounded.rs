@@ -44,7 +44,7 @@ impl WebSearch for Grounded {
                 let mut call = call.map_err(|error| failed(&error))?;
                 // Dropped before it starts, the call costs nothing.
                 if !call.may_search() {
-                    return Err(SearchError::Unavailable("today's budget leaves no room for it".to_owned()));
+                    return Err(SearchError::Unavailable("the budget leaves no room for it".to_owned()));
                 }
                 let mut pass = Pass::default();
                 while let Some(event) = call.next().await {
@@ -52,7 +52,10 @@ impl WebSearch for Grounded {
                 }
                 found(pass)
             }
-            (_, Some(other)) => other.search(context, query).await,
+            (_, Some(other)) => {
+                let searching = other.search(context, query);
+                self.ledger.search(context.payer(), searching).await.map_err(|error| failed(&error))?
+            }
             (_, None) => Err(SearchError::Unavailable("no model here searches".to_owned())),
         }
     }

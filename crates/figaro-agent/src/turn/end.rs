@@ -93,6 +93,8 @@ impl Ender {
     ) {
         self.note(turn, outcome);
         let facts = self.facts(turn, question, outcome).await;
+        // The calls of a turn go with its end.
+        let refused = self.refused_after_reading(turn, question, outcome);
         let finish = finish(&facts, outcome);
         if let Err(error) = self.conversations.end_turn(turn, finish.end.clone()).await {
             // Not stored, so not sent either: the next start runs the turn again.
@@ -116,7 +118,7 @@ impl Ender {
         if let Some(TurnError::OverBudget(over)) = outcome.error() {
             self.spending.over(over).await;
         }
-        self.tell_of_refused(turn, question, outcome).await;
+        self.tell_of_refused(refused).await;
     }
 
     /// Counts one more notice about a person's request. Returns `false` if owners had one within the pause, or too

@@ -17,12 +17,21 @@ const BY_POLICY: &str = "not allowed: ";
 /// Maximum length of the name of a text in a notice, in characters.
 const NAME_CHARS: usize = 80;
 
+/// A refused call, and the text that was read before it.
+pub(super) struct RefusedCall {
+    method: String,
+    read: String,
+}
+
 impl Ender {
-    /// Tells owners, a few times an hour, that a turn tried a call that policy refuses after it had read a text by others: the
-    /// text may have asked for it.
-    pub(super) async fn tell_of_refused(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) {
-        let read = outcome.answer().and_then(|answer| answer.read.clone()).or_else(|| question.brings());
-        let Some(read) = read else { return };
+    /// Returns a call of the turn that policy refused after the turn had read a text by others.
+    pub(super) fn refused_after_reading(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        outcome: &Outcome,
+    ) -> Option<RefusedCall> {
+        let read = outcome.answer().and_then(|answer| answer.read.clone()).or_else(|| question.brings())?;
         let is_refused = |call: &ToolCall| {
             call.status == ToolStatus::Denied
                 && call.result.as_ref().is_some_and(|why| why.contains(BY_POLICY))
@@ -30,11 +39,18 @@ impl Ender {
         let calls = self.calls_of_all(turn);
         let calls =
             calls.inspect_err(|error| self.reporter.report(error, "the calls of a turn could not be read"));
-        let refused = calls.unwrap_or_default().into_iter().find(is_refused);
-        let Some(refused) = refused.filter(|_| self.may_tell_of_refused()) else { return };
+        let refused = calls.ok()?.into_iter().find(is_refused)?;
+        Some(RefusedCall { method: refused.call.name, read })
+    }
+
+    /// Tells owners, a few times an hour, of such a call: the text may have asked for it.
+    pub(super) async fn tell_of_refused(&self, refused: Option<RefusedCall>) {
+        let Some(RefusedCall { method, read }) = refused.filter(|_| self.may_tell_of_refused()) else {
+            return;
+        };
         // Nothing in a name may become a link.
         let shown = |name: &str| one_line(name, NAME_CHARS).replace(['.', '/', '@'], " ");
-        let (text, method) = (shown(&read), shown(&refused.call.name));
+        let (text, method) = (shown(&read), shown(&method));
         let words = |texts: &Texts| fill(texts.refused_notice(), &[("text", &text), ("method", &method)]);
         self.owners.tell(self.locales.map(words)).await;
     }

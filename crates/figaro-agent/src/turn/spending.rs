@@ -82,7 +82,7 @@ impl SpendingNotices {
     }
 
     fn with_cheaper(&self, texts: &Texts, words: String) -> String {
-        match self.ledger.models.cheaper() {
+        match self.ledger.cheaper() {
             Some(model) => {
                 format!("{words} {}", fill(texts.budget_cheaper(), &[("model", &model.to_string())]))
             }

@@ -130,7 +130,7 @@ impl HearingResult {
             Self::Nothing => Some("nobody speaks in it"),
             Self::TooLong => Some("it is too long to be heard"),
             Self::Unreadable => Some("it is damaged, or in a format that cannot be heard"),
-            Self::OverBudget => Some("today's budget leaves no room to hear it"),
+            Self::OverBudget => Some("the budget leaves no room to hear it"),
             Self::Unpriced => Some("the price of hearing it is not known: the owner has to set it"),
             Self::Failed => Some("it could not be heard: the person may send it again"),
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use figaro_base::ids::TaskId;
+use figaro_domain::budget::Budget;
 
 /// Room for some ten answers of [`ANSWER`] tokens.
 const ROOM: u64 = 10 * (INPUT + ANSWER as u64);
@@ -174,4 +175,22 @@ async fn a_child_draws_on_the_turn_and_keeps_to_the_limit_of_its_own_agent() {
     let helper = world.ledger.accounts().usage(&BudgetAxis::Agent("helper".to_owned()), Period::Day);
     assert_eq!(helper.reserved, Spent::default());
     world.settled().await;
+}
+
+#[tokio::test]
+async fn a_run_of_a_task_may_use_a_tenth_of_the_tightest_day() {
+    let world = World::new(Caps { tokens: Some(4_000_000), nano_usd: Some(3_000_000) }).await;
+    let task = everywhere();
+    let most = |payer: &Payer, model: &str| world.ledger.run_tokens(payer, &name(model));
+    // A sent token of this model costs 1.
+    assert_eq!(most(&task, "fake:known"), Some(300_000));
+    assert_eq!(most(&task, "fake:unknown"), Some(400_000));
+    assert_eq!(most(&payer(), "fake:known"), None, "only a task runs without a person");
+    world.limit(BudgetAxis::Chat(task.chat), day(tokens(250_000))).await;
+    assert_eq!(most(&task, "fake:known"), Some(25_000));
+    world.limit(BudgetAxis::Chat(task.chat), day(tokens(50_000))).await;
+    assert_eq!(most(&task, "fake:known"), Some(20_000), "each run has room for a result of a tool");
+    let free = World::new(Caps::default()).await;
+    free.limit(BudgetAxis::Bot, month(tokens(10))).await;
+    assert_eq!(free.ledger.run_tokens(&task, &name("fake:known")), None, "a month is no day");
 }

@@ -15,6 +15,7 @@ mod axes;
 
 use super::bill::{AnswerAllowance, Bill};
 use super::call::LOOK_AGAIN;
+use super::limits::end_of;
 use super::*;
 use figaro_base::ids::{BotId, ChatId, UserId};
 use figaro_base::text::estimate_tokens;
@@ -159,6 +160,7 @@ impl World {
                 background_percent: 10,
                 keys: HashMap::from([("shop".to_owned(), tokens(20_000))]),
                 subject: tokens(20_000),
+                cheaper: None,
             },
             roles: RoleOf(Arc::new(|user, _| (*user != owner()).then_some(AccessRole::Member))),
             zone: "Europe/Riga".parse().unwrap(),
@@ -219,6 +221,11 @@ fn over(error: LedgerError) -> BudgetAxis {
 }
 
 impl Ledger {
+    /// Returns the end of the day.
+    fn resets_at(&self) -> DateTime<Tz> {
+        end_of(Period::Day, self.clock.now().with_timezone(&self.zone))
+    }
+
     /// Returns what the whole bot has used today.
     fn today(&self) -> PeriodUsage {
         self.accounts().usage(&BudgetAxis::Bot, Period::Day)
@@ -447,9 +454,9 @@ async fn a_day_begins_at_nothing_and_what_began_before_stays_the_day_befores() {
     let world = World::new(tokens(9_000)).await;
     world.talker.open.send_replace(false);
     let late = world.begin(Course::Whole).await.unwrap();
-    assert_eq!(world.ledger.resets_at().0.to_rfc3339(), "2026-11-21T00:00:00+02:00");
+    assert_eq!(world.ledger.resets_at().to_rfc3339(), "2026-11-21T00:00:00+02:00");
     world.minutes.store(60, Ordering::SeqCst);
-    assert_eq!(world.ledger.resets_at().0.to_rfc3339(), "2026-11-22T00:00:00+02:00");
+    assert_eq!(world.ledger.resets_at().to_rfc3339(), "2026-11-22T00:00:00+02:00");
     // All of the new day is there although the call of the old one is under way.
     let early = world.begin(Course::Whole).await.unwrap();
     world.talker.open.send_replace(true);

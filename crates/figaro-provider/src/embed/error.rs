@@ -16,7 +16,7 @@ pub enum EmbedError {
     #[error("{0}")]
     Folder(String),
     /// Today's budget is used up. After midnight it may work.
-    #[error("today's budget is used up")]
+    #[error("the budget is used up")]
     OverBudget,
     /// The price of the model is unknown, and the only budget is in money. The owner must act.
     #[error("the price of {0} is not known, and DAILY_USD is the only bound")]

@@ -3,6 +3,7 @@
 mod acted;
 mod agent;
 mod background;
+mod budget;
 mod context;
 mod documents;
 mod files;
@@ -212,10 +213,7 @@ impl Preparer {
         let part = agent_tools.part(question, is_known.then_some(&config)).map_err(failed)?;
         let agent = part.agent.as_deref();
         let chosen = agent_tools.model(turn, question, &config, agent);
-        let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
-        let payer = question.payer(agent.map(|agent| agent.name.as_str()));
-        let model = payer.as_ref().map_or(model.clone(), |payer| self.ledger.model_for(payer, model));
-        let run_tokens = payer.and_then(|payer| self.ledger.run_tokens(&payer, &model));
+        let (model, run_tokens) = self.within_budget(question, agent, chosen);
         let options = self.options(requested, &model).map_err(failed)?;
         let texts = self.locales.of(first.language.as_deref());
         if let Some(reply) = unreadable(question, texts, &model, &self.models) {

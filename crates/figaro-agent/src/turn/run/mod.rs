@@ -9,6 +9,7 @@ mod earlier;
 mod failed;
 mod handed;
 mod part;
+mod read;
 mod repeats;
 mod same;
 mod shown;
@@ -120,9 +121,7 @@ impl Run {
             let at = at + self.items.iter().skip(at).take_while(is_result).count();
             self.items.splice(at..at, taken_back(back));
             find(&mut self.addresses, &pass.sources);
-            if let Some(source) = pass.sources.first() {
-                self.side_effects.read.get_or_insert_with(|| source.url.clone());
-            }
+            self.note_read(pass);
             add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         }
         if let RunPhase::Calling { planned, results } = &state.phase {
@@ -217,11 +216,6 @@ impl Run {
         &self.addresses
     }
 
-    /// Returns the text by others that the model has read in results so far, by its name.
-    pub(crate) fn read(&self) -> Option<String> {
-        self.side_effects.read.clone()
-    }
-
     fn find_sources(&mut self) {
         find(&mut self.addresses, &self.side_effects.sources);
     }
@@ -306,6 +300,7 @@ impl Run {
         }
         self.state.passes += 1;
         find(&mut self.addresses, &pass.sources);
+        self.note_read(&pass);
         add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         let pass = self.note_memories(pass);
         if pass.calls.is_empty() || !may_call {

@@ -62,7 +62,7 @@ fn tool(tool: &Value) -> Value {
         mended["description"] = words.into();
     }
     // A hint that is no boolean is ignored: nobody has said that the tool does no harm.
-    for hint in ["readOnlyHint", "destructiveHint"] {
+    for hint in ["readOnlyHint", "destructiveHint", "openWorldHint"] {
         if let Some(is_so) = tool["annotations"][hint].as_bool() {
             mended["annotations"][hint] = is_so.into();
         }

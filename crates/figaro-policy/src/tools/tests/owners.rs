@@ -248,5 +248,5 @@ fn after_a_text_by_others_was_read_what_acts_elsewhere_is_asked_about_again() {
     }
     let faults = Rules::read("rules:\n  - {name: a, method: getMe, then: deny, reason: x, trusted: true}")
         .unwrap_err();
-    assert!(faults[0].to_string().contains("trusted is for rules with then: allow"), "{faults:?}");
+    assert!(format!("{:?}", faults[0]).contains("trusted is for rules with then: allow"), "{faults:?}");
 }

@@ -24,7 +24,7 @@ pub(super) enum NamedParty {
     Key(String),
 }
 
-/// What is to be done with the limits of a party.
+/// Change of the limits of a party.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitChange {
     Set(Period, Caps),
@@ -98,7 +98,7 @@ fn caps(words: &[&str]) -> Option<Caps> {
     let unit = words.get(1).map(|word| word.to_lowercase()).unwrap_or_default();
     let is_money = is_money || matches!(unit.as_str(), "$" | "usd" | "dollar" | "dollars");
     let whole = |value: f64| {
-        let is_whole = value >= 1.0 && value <= 9e18;
+        let is_whole = (1.0..=9e18).contains(&value);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
         is_whole.then_some(value as u64)
     };
