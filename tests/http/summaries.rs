@@ -50,7 +50,7 @@ async fn a_session_is_summarised_when_its_caller_wants_it() {
     assert_eq!((&next["start"], &next["end"]), (&json!(4), &json!(5)));
     // Its tokens are those of the key, as a question's are.
     let says = gateway.plain(Method::POST, "/v1/chat/completions").key(poor).json(&said("I am poor."));
-    world.script.push(ModelReply::text("I see.").usage(5_900, 50));
+    world.when("I am poor.", ModelReply::text("I see.").usage(5_900, 50));
     says.user("bob").session("travel").words().await;
     let (status, error) = gateway.plain(Method::POST, path).key(poor).user("bob").refused().await;
     assert_eq!((status, &error["code"]), (429, &json!("insufficient_quota")));

@@ -339,3 +339,11 @@ impl Accounts {
 fn both(a: PeriodCaps, b: PeriodCaps) -> PeriodCaps {
     PeriodCaps { day: a.day.and(b.day), month: a.month.and(b.month) }
 }
+
+/// Returns `true` if each axis with a limit of money also has one of tokens, in a day or in a month.
+pub(super) fn takes_unpriced(limits: &[LimitUse]) -> bool {
+    let has_tokens = |axis: &BudgetAxis| {
+        limits.iter().any(|limit| limit.axis == *axis && limit.bound.caps.tokens.is_some())
+    };
+    limits.iter().all(|limit| limit.bound.caps.nano_usd.is_none() || has_tokens(&limit.axis))
+}

@@ -8,6 +8,7 @@ mod bill;
 mod call;
 mod embedder;
 mod limits;
+mod over;
 mod services;
 mod slots;
 #[cfg(test)]
@@ -35,13 +36,12 @@ use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
 use figaro_store::{StoreError, UsageStore};
 
-use accounts::Accounts;
+use accounts::{Accounts, takes_unpriced};
 pub use accounts::{ConfiguredLimits, LimitUse, NEARLY, RoleOf, SUBJECT};
 pub use bill::MeteredStream;
 pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
-pub use limits::OverBudget;
-use limits::takes_unpriced;
+pub use over::OverBudget;
 pub use slots::Slots;
 pub use tree::{DrawnBy, Tree};
 

@@ -1,11 +1,9 @@
 //! Limits on spending as the rest of Figaro sees them: how much of each is used, who is told, and how owners change them.
 
-use chrono::{DateTime, Days, Months};
-
 use super::accounts::{LimitUse, NEARLY};
+use super::over::{OverBudget, end_of};
 use super::{Ledger, LedgerError};
 use figaro_base::ids::ChatId;
-use figaro_base::tz::Tz;
 use figaro_domain::budget::{Budget, BudgetAxis, Period};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Spent};
@@ -15,28 +13,6 @@ use figaro_store::StoreError;
 const RUNS_A_DAY: u64 = 10;
 /// Tokens that a run of a task may use under the smallest limit: a request, and one with results of tools.
 const LEAST_RUN: u64 = 20_000;
-
-/// A used-up limit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the budget of {} is used up until {} ({})", axis.party(), self.until_words().0, self.until_words().1)]
-pub struct OverBudget {
-    /// Party that is limited.
-    pub axis: BudgetAxis,
-    /// Period that is used up.
-    pub period: Period,
-    /// End of the period, in the bot's time zone.
-    pub until: DateTime<Tz>,
-}
-
-impl OverBudget {
-    /// Returns the end of the period for people, with the date if it is not the end of the day, and the name of the time
-    /// zone.
-    #[must_use]
-    pub fn until_words(&self) -> (String, String) {
-        let format = if self.period == Period::Day { "%H:%M" } else { "%Y-%m-%d %H:%M" };
-        (self.until.format(format).to_string(), self.until.timezone().name().to_owned())
-    }
-}
 
 impl Ledger {
     /// Returns what an axis has spent in a period, without reservations. Months are counted only while one is limited.
@@ -147,23 +123,4 @@ impl Ledger {
         let now = self.clock.now().with_timezone(&self.zone);
         LedgerError::OverBudget(Box::new(OverBudget { axis, period, until: end_of(period, now) }))
     }
-}
-
-/// Returns `true` if each axis with a limit of money also has one of tokens, in a day or in a month.
-pub(super) fn takes_unpriced(limits: &[LimitUse]) -> bool {
-    let has_tokens = |axis: &BudgetAxis| {
-        limits.iter().any(|limit| limit.axis == *axis && limit.bound.caps.tokens.is_some())
-    };
-    limits.iter().all(|limit| limit.bound.caps.nano_usd.is_none() || has_tokens(&limit.axis))
-}
-
-/// Returns the end of a period: midnight or, if clocks skip it, the first hour that exists.
-pub(super) fn end_of(period: Period, now: DateTime<Tz>) -> DateTime<Tz> {
-    let first = period.start(now.date_naive());
-    let next = match period {
-        Period::Day => first.checked_add_days(Days::new(1)),
-        Period::Month => first.checked_add_months(Months::new(1)),
-    };
-    let mut hours = (0..24).filter_map(|hour| next?.and_hms_opt(hour, 0, 0));
-    hours.find_map(|hour| hour.and_local_timezone(now.timezone()).earliest()).unwrap_or(now)
 }

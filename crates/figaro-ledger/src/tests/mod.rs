@@ -15,7 +15,7 @@ mod axes;
 
 use super::bill::{AnswerAllowance, Bill};
 use super::call::LOOK_AGAIN;
-use super::limits::end_of;
+use super::over::end_of;
 use super::*;
 use figaro_base::ids::{BotId, ChatId, UserId};
 use figaro_base::text::estimate_tokens;

@@ -9,7 +9,7 @@ use super::super::error::TurnError;
 use super::super::question::Question;
 use crate::tools::Registry;
 use crate::tools::servers::ServerTools;
-use figaro_domain::agent::Agent;
+use figaro_domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::model::ModelName;
 use figaro_domain::turn::{ActiveTurn, Approved};
@@ -174,5 +174,27 @@ impl AgentTools {
         let of_chat = self.agents.answering(config).and_then(|agent| agent.model.as_ref());
         let of_agents = if is_own { of_agent.or(of_chat) } else { of_chat.or(of_agent) };
         turn.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_agents).cloned()
+    }
+}
+
+/// Returns the context of the turn's agent: person, tenant, session and client.
+pub(super) fn agent_context(
+    turn: &ActiveTurn,
+    question: &Question,
+    agent: Option<&Agent>,
+    model: &ModelName,
+) -> AgentContext {
+    let requested = question.requested.as_deref();
+    let is_unknown = requested.is_some_and(|requested| requested.is_anonymous);
+    let asker = question.asker().filter(|asker| asker.is_person() && !is_unknown);
+    let client = requested.and_then(|requested| requested.client.clone());
+    AgentContext {
+        user_id: asker.map(|asker| asker.user.clone()),
+        tenant_id: requested.map_or_else(|| DEFAULT_TENANT.to_owned(), |requested| requested.tenant.clone()),
+        session_id: Some(turn.session).filter(|_| !requested.is_some_and(|requested| requested.is_stateless)),
+        default_model: model.clone(),
+        agent_schema_uri: agent.map(|agent| agent.name.clone()),
+        is_eval: question.client.is_eval,
+        client_id: client.or_else(|| Some(question.client.id.to_owned())),
     }
 }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 pub use self::agent::AgentCatalog;
 pub(crate) use self::agent::LoadedAgent;
+use self::agent::agent_context;
 pub use self::context::{Choices, ContextRequest, Contexts};
 pub use self::files::FileLoader;
 pub use self::load::Loader;
@@ -44,7 +45,7 @@ use crate::tools::pages::NAME as READ_PAGE;
 use crate::tools::records::RecordTools;
 use crate::tools::{Alone, Registry, SendAllowance, Tool, ToolContext};
 use figaro_base::ids::ChatId;
-use figaro_domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
+use figaro_domain::agent::Agent;
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::Session;
 use figaro_domain::form::Form;
@@ -171,28 +172,6 @@ fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Optio
     match requested.and_then(|requested| requested.form.clone()) {
         Some(form) => Ok(Some(form)),
         None => Ok(agent.map(form).transpose()?.flatten()),
-    }
-}
-
-/// Returns the context of the turn's agent: person, tenant, session and client.
-fn agent_context(
-    turn: &ActiveTurn,
-    question: &Question,
-    agent: Option<&Agent>,
-    model: &ModelName,
-) -> AgentContext {
-    let requested = question.requested.as_deref();
-    let is_unknown = requested.is_some_and(|requested| requested.is_anonymous);
-    let asker = question.asker().filter(|asker| asker.is_person() && !is_unknown);
-    let client = requested.and_then(|requested| requested.client.clone());
-    AgentContext {
-        user_id: asker.map(|asker| asker.user.clone()),
-        tenant_id: requested.map_or_else(|| DEFAULT_TENANT.to_owned(), |requested| requested.tenant.clone()),
-        session_id: Some(turn.session).filter(|_| !requested.is_some_and(|requested| requested.is_stateless)),
-        default_model: model.clone(),
-        agent_schema_uri: agent.map(|agent| agent.name.clone()),
-        is_eval: question.client.is_eval,
-        client_id: client.or_else(|| Some(question.client.id.to_owned())),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Run, ShownMemories};
 use figaro_domain::form::Form;
 use figaro_domain::tool::SideEffects;
 use figaro_policy::address::Addresses;
-use figaro_provider::Earlier;
+use figaro_provider::{Earlier, Item};
 use figaro_provider::fold::Pass;
 
 impl Run {
@@ -48,6 +48,13 @@ impl Run {
     #[must_use]
     pub(crate) const fn form(&self) -> Option<&Form> {
         self.form.as_ref()
+    }
+
+    /// Adds the items of the turn's steps before it was stored.
+    #[must_use]
+    pub(crate) fn having_done(mut self, done: Vec<Item>) -> Self {
+        self.items.extend(done);
+        self
     }
 
     /// Sets the addresses that people wrote.

@@ -25,7 +25,7 @@ pub use self::state::Handed;
 pub(crate) use self::state::{Answer, CallResult, InHand, PlannedCall, RunState};
 use self::state::{RunPhase, TakenBack, TurnModels};
 use figaro_domain::form::{Form, bare};
-use figaro_domain::source::{Source, add_sources};
+use figaro_domain::source::Source;
 use figaro_domain::tool::{Call, SideEffects};
 use figaro_domain::turn::PersonQuestion;
 use figaro_policy::address::Addresses;
@@ -103,13 +103,6 @@ impl Run {
         }
     }
 
-    /// Adds the items of the turn's steps before it was stored.
-    #[must_use]
-    pub(crate) fn having_done(mut self, done: Vec<Item>) -> Self {
-        self.items.extend(done);
-        self
-    }
-
     /// Restores the stored state. `in_hand` holds the text and the finished results of the pass whose calls were in
     /// progress.
     #[must_use]
@@ -120,9 +113,7 @@ impl Run {
             let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
             let at = at + self.items.iter().skip(at).take_while(is_result).count();
             self.items.splice(at..at, taken_back(back));
-            find(&mut self.addresses, &pass.sources);
-            self.note_read(pass);
-            add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
+            self.take_sources(pass);
         }
         if let RunPhase::Calling { planned, results } = &state.phase {
             let calls = planned.iter().map(|planned| planned.call.clone()).collect();
@@ -299,9 +290,7 @@ impl Run {
             return self;
         }
         self.state.passes += 1;
-        find(&mut self.addresses, &pass.sources);
-        self.note_read(&pass);
-        add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
+        self.take_sources(&pass);
         let pass = self.note_memories(pass);
         if pass.calls.is_empty() || !may_call {
             return self.conclude(pass);
