@@ -90,7 +90,7 @@ fn an_owner_approves_what_no_rule_opens() {
         assert_eq!(decided.unattended, decision == ask && call.task);
         assert_eq!(decided.right, None);
     }
-    assert_eq!(rules.servers(), ["files", "notes", "mail", "bank"]);
+    assert_eq!(rules.servers(), ["files", "notes", "mail", "bank", "lamps"]);
 }
 
 #[test]
