@@ -341,7 +341,7 @@ async fn a_picture_that_is_given_up_is_paid_for_and_not_drawn_again_after_a_kill
     world.draws(json!({"prompt": "a lake"}), "It may be there.");
     world.say(ANN, ANN, "draw a lake");
     studio.ordered(2).await;
-    // What the call may cost is on record a moment later.
+    // The reservation of the call is on record a moment later.
     recorded().await;
     bot.kill();
     let bot = world.painter(&studio).set("DAILY_TOKENS", "100000").spawn();

@@ -96,7 +96,7 @@ impl Edited<'_> {
     /// Waits until only the answer to the last wording stands, apart from what kills may leave; returns all messages.
     async fn settles(&self) -> Vec<String> {
         let wanted = wanted(self.number);
-        // What is left of a longer answer is deleted after the edit.
+        // The rest of a longer answer is deleted after the edit.
         let settled = |view: &TelegramView<'_>| {
             Some(begun(view)).filter(|now| has_all(now, &wanted) && now.len() <= wanted.len() + self.kills)
         };

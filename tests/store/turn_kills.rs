@@ -137,7 +137,7 @@ async fn comes_to(world: &World, bot: &Bot, at: &At) {
     match at {
         At::Asked(cut) => {
             world.asks(*cut).await;
-            // What the call may cost is on record a moment after it was asked.
+            // The reservation of the call is on record a moment after it was asked.
             recorded().await;
         }
         At::Words(cut) => {

@@ -1,4 +1,4 @@
-//! What stands in the files of a folder, down to the bytes.
+//! Files of a folder, searched down to the bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Whether one of these stands in the bytes.
+/// `true` if one of these stands in the bytes.
 pub fn has_any(bytes: &[u8], wanted: &[impl AsRef<[u8]>]) -> bool {
     wanted.iter().any(|one| {
         let one = one.as_ref();

@@ -160,21 +160,6 @@ impl UserId {
     }
 }
 
-/// A text that is no id of a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not tg: with a number, nor http: with a tenant and a user")]
-pub struct InvalidUserId;
-
-impl FromStr for UserId {
-    type Err = InvalidUserId;
-
-    fn from_str(text: &str) -> Result<Self, InvalidUserId> {
-        let user = Self(text.to_owned());
-        let is_external = || text.strip_prefix("http:").is_some_and(|rest| rest.contains(':'));
-        if user.telegram_id().is_some() || is_external() { Ok(user) } else { Err(InvalidUserId) }
-    }
-}
-
 /// Connection of the bot to the Telegram account of a person, as Telegram names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

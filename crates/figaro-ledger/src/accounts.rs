@@ -1,4 +1,4 @@
-//! What each party has used today and this month, and the limits it is held to.
+//! Usage of each party today and this month, and its limits.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -45,7 +45,7 @@ pub struct ConfiguredLimits {
     pub bot: PeriodCaps,
     /// Share of the bot's limits for background work, in percent.
     pub background_percent: u64,
-    /// Limits of a day of keys of the gateway, by name.
+    /// All keys of the gateway by name, each with its limits of a day.
     pub keys: HashMap<String, Caps>,
     /// Limits of a day of each subject of a token of the gateway.
     pub subject: Caps,
@@ -188,6 +188,11 @@ impl Accounts {
         }
     }
 
+    /// Returns `true` if the gateway may see this key: one of the settings, or the subject of a token.
+    pub(super) fn knows_key(&self, name: &str) -> bool {
+        name.starts_with(SUBJECT) || self.configured.keys.contains_key(name)
+    }
+
     pub(super) fn cheaper(&self) -> Option<ModelName> {
         self.configured.cheaper.clone()
     }
@@ -237,7 +242,8 @@ impl Accounts {
                 found.push(LimitUse { axis: axis.clone(), period, bound });
             }
             if !purpose.is_turn() {
-                let caps = self.configured.bot.of(period).percent(self.configured.background_percent);
+                let of_bot = self.caps_of(&BudgetAxis::Bot, ChatId(0));
+                let caps = of_bot.of(period).percent(self.configured.background_percent);
                 let bound = Bound { caps, usage: self.background.of(period) };
                 found.push(LimitUse { axis: BudgetAxis::Bot, period, bound });
             }
@@ -248,7 +254,8 @@ impl Accounts {
 
     fn is_unlimited(&self) -> bool {
         let ConfiguredLimits { bot, keys, subject, .. } = &self.configured;
-        self.set.is_empty() && !bot.is_set() && keys.is_empty() && !subject.is_set()
+        let has_key = keys.values().any(|caps| caps.is_set());
+        self.set.is_empty() && !bot.is_set() && !has_key && !subject.is_set()
     }
 
     /// Returns all limits that hold for an axis. A person without limits of their own has those of their role.

@@ -278,6 +278,11 @@ impl Bill {
         self.asked = true;
     }
 
+    /// Marks the call as refused: it costs nothing.
+    pub(super) const fn spare(&mut self) {
+        self.asked = false;
+    }
+
     /// Marks the call as one search.
     pub(super) const fn search(&mut self) {
         self.asked = true;

@@ -66,6 +66,12 @@ impl Ledger {
         tokens.min().map(|tokens| (tokens / RUNS_A_DAY).max(LEAST_RUN))
     }
 
+    /// Returns `true` if there is a key of the gateway with this name, or it is the subject of a token.
+    #[must_use]
+    pub fn knows_key(&self, name: &str) -> bool {
+        self.accounts().knows_key(name)
+    }
+
     /// Returns the limits that owners set in chats, by axis.
     #[must_use]
     pub fn budgets(&self) -> Vec<Budget> {
@@ -100,7 +106,9 @@ impl Ledger {
         let untold = self.accounts().take_untold(chat);
         let mut new = Vec::new();
         for limit in untold {
-            if self.tell_once(&limit.axis, limit.period, "nearly").await? {
+            // A raised limit is told of again.
+            let what = format!("nearly {:?}", limit.bound.caps);
+            if self.tell_once(&limit.axis, limit.period, &what).await? {
                 new.push(limit);
             }
         }

@@ -1,11 +1,11 @@
-//! A used-up limit, and when it begins anew.
+//! Refusal of a call by a limit, with the time when the limit begins anew.
 
 use chrono::{DateTime, Days, Months};
 
 use figaro_base::tz::Tz;
 use figaro_domain::budget::{BudgetAxis, Period};
 
-/// A used-up limit.
+/// Limit that leaves no room for a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the budget of {} is used up until {} ({})", axis.party(), self.until_words().0, self.until_words().1)]
 pub struct OverBudget {

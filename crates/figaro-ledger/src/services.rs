@@ -87,13 +87,15 @@ impl Ledger {
         let model = ModelName { provider: TAVILY.to_owned(), model: "search".to_owned() };
         let one = Usage { input: 0, cached: 0, output: 1 };
         let mut bill = self.bill_for(ALONE, model, one, payer).await?;
+        // A search that is given up may have cost its price.
+        bill.search();
         let found = searching.await;
-        if found.is_ok() {
-            bill.search();
-            if let Some(booked) = bill.settle(Some(Usage::default())) {
-                // A booking that failed is in the log already.
-                drop(booked.await);
-            }
+        if found.is_err() {
+            bill.spare();
+        }
+        if let Some(booked) = bill.settle(Some(Usage::default())) {
+            // A booking that failed is in the log already.
+            drop(booked.await);
         }
         Ok(found)
     }

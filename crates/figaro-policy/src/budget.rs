@@ -38,9 +38,9 @@ impl PeriodUsage {
 /// A limit on a call, and what is used of it. All limits of a call hold at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
-    /// The limit.
+    /// Tokens and money that the limit allows.
     pub caps: Caps,
-    /// Usage so far.
+    /// Tokens and money used in the period, and reserved by calls in progress.
     pub usage: PeriodUsage,
 }
 

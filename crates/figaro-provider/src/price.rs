@@ -114,7 +114,7 @@ mod tests {
             ("openai:nobody-knows-it", (700, 0, 50), 2, (0, 750)),
             ("compatible:unknown", (1, 0, 0), 0, (0, 1)),
             ("ollama:gpt-oss:120b-cloud", (10, 0, 10), 0, (0, 20)),
-            // What runs on this machine is free.
+            // Models on this machine are free.
             ("ollama:qwen3:8b", (9_000, 0, 900), 0, (0, 0)),
             ("local:whisper-base", (40, 0, 10), 0, (0, 0)),
             ("tavily:search", (0, 0, 0), 2, (16_000_000, 0)),

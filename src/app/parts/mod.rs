@@ -238,7 +238,7 @@ async fn bot(
 /// Returns the limits on spending of the settings.
 fn configured_limits(settings: &Settings) -> ConfiguredLimits {
     let tokens = |tokens: Option<u64>| Caps { tokens, nano_usd: None };
-    let keys = settings.http.keys.iter().filter(|key| key.per_day.is_some());
+    let keys = settings.http.keys.iter();
     ConfiguredLimits {
         bot: caps_of_bot(&settings.spending),
         background_percent: settings.spending.background_percent,

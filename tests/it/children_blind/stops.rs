@@ -43,7 +43,7 @@ async fn a_stop_while_a_grandchild_writes_its_call() {
     let bot = scene.led().await;
     scene.world.say(ANN, ANN, "Take your time");
     scene.asked("slow", 1).await;
-    // What a grandchild writes is shown nowhere. It takes seconds, so this is before its call.
+    // Words of a grandchild are shown nowhere. They take seconds, so this is before its call.
     tokio::time::sleep(Duration::from_millis(300)).await;
     scene.world.say(ANN, ANN, "/stop");
     scene.says(ANN, "topped").await;

@@ -22,7 +22,7 @@ pub struct SpendingNotices {
     pub settings: SettingsStore,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
-    /// Notifies the owners.
+    /// Sends a text to each owner in private.
     pub owners: Arc<dyn Owners>,
     /// Runs notices, for which an answer does not wait.
     pub background: TaskTracker,
@@ -54,7 +54,7 @@ impl SpendingNotices {
         if question.requested.is_some() {
             return Vec::new();
         }
-        lines.extend(self.early_end(question, outcome, texts));
+        lines.extend(early_end(question, outcome, texts));
         lines.extend(self.cost(question, outcome, texts));
         lines
     }
@@ -70,15 +70,6 @@ impl SpendingNotices {
         let tokens = texts.tokens(answer.usage.total());
         let model = answer.pass.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
         Some(format!("💸 {money} · {tokens}{model}"))
-    }
-
-    /// Returns the line that says why the run of a task ended early, if it used what one run may use.
-    fn early_end(&self, question: &Question, outcome: &Outcome, texts: &Texts) -> Option<String> {
-        let answer = outcome.answer()?;
-        let model = answer.pass.model.clone().unwrap_or_else(|| self.ledger.models.default_model().clone());
-        let most = self.ledger.run_tokens(&question.payer(None)?, &model)?;
-        let is_early = answer.usage.total() >= most;
-        is_early.then(|| fill(texts.task_ended_early(), &[("tokens", &texts.tokens(most))]))
     }
 
     fn with_cheaper(&self, texts: &Texts, words: String) -> String {
@@ -126,6 +117,12 @@ impl SpendingNotices {
         let (owners, words) = (self.owners.clone(), self.locales.map(words));
         self.background.spawn("owners", async move { owners.tell(words).await });
     }
+}
+
+/// Returns the line that says why the run of a task ended early, if it had used what one run may use.
+fn early_end(question: &Question, outcome: &Outcome, texts: &Texts) -> Option<String> {
+    let answer = outcome.answer().filter(|answer| question.task.is_some() && answer.hands_back)?;
+    Some(fill(texts.task_ended_early(), &[("tokens", &texts.tokens(answer.usage.total()))]))
 }
 
 /// Returns the words for a nearly used-up limit of the people of a chat; `None` for a limit that is the owners' business.

@@ -166,7 +166,7 @@ impl Rules {
             }
         }
         match strictest {
-            // What the built-in rules allow stays in the chat.
+            // Calls that the built-in rules allow stay in the chat.
             Some(rule) if rule.opens_elsewhere(facts) => {
                 Decided::after_reading(facts.call.read, facts.call.task)
             }

@@ -28,7 +28,7 @@ buttons! {
         Less(of: BudgetKey, page: Page) = "less",
         /// Doubles the limits of a budget.
         More(of: BudgetKey, page: Page) = "more",
-        /// Removes a budget.
+        /// Removes a budget; it can be restored for a minute.
         Remove(of: BudgetKey, page: Page) = "drop",
         /// Restores a budget that was removed.
         Undo(of: BudgetKey, page: Page) = "undo",

@@ -45,7 +45,7 @@ impl RemoteTool {
             }
             Decision::Ask => {
                 let approval = self.approval(call.clone(), &decided, context);
-                // What a text by others says is not what the grant was given for.
+                // The grant was not given for the wishes of a text by others.
                 let counts = context.read.is_none() || self.tool.only_reads;
                 if counts && self.tools.approvers.has_granted(&approval, context.now).await? {
                     note(AuditKind::ApprovalUsed).await?;

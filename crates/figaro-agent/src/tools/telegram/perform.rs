@@ -61,7 +61,7 @@ impl TelegramTools {
             return self.make_all(calls, false, context).await;
         };
         let approval = self.wanted(&calls, targets, asks, context).await?;
-        // What a text by others says is not what the grant was given for.
+        // The grant was not given for the wishes of a text by others.
         let counts = context.read.is_none() || !approval.leaves_chat();
         if counts
             && self.approvers.has_granted(&approval, context.now).await?

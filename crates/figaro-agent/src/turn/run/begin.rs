@@ -4,8 +4,8 @@ use super::{Run, ShownMemories};
 use figaro_domain::form::Form;
 use figaro_domain::tool::SideEffects;
 use figaro_policy::address::Addresses;
-use figaro_provider::{Earlier, Item};
 use figaro_provider::fold::Pass;
+use figaro_provider::{Earlier, Item};
 
 impl Run {
     /// Sets the items from before the turn.

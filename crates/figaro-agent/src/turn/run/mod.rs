@@ -259,6 +259,7 @@ impl Run {
             added,
             said,
             is_cut,
+            hands_back: self.state.hands_back,
             memories,
             observation,
             structured,

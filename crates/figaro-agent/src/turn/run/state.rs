@@ -165,6 +165,8 @@ pub(crate) struct Answer {
     pub(crate) said: Vec<SentText>,
     /// `true` if the last pass had no tools because a limit was reached; the answer may be incomplete.
     pub(crate) is_cut: bool,
+    /// `true` if the run had to hand back what it had: it had used its tokens or its time.
+    pub(crate) hands_back: bool,
     /// Memories that the answer uses, according to the model.
     pub(crate) memories: Vec<MemoryId>,
     /// Observation of the model about the turn.

@@ -287,7 +287,8 @@ impl BudgetCommand {
                 task.map_or_else(|| unknown(&title), |task| Ok(BudgetAxis::Task(task.id)))
             }
             NamedParty::Agent(name) => self.agents.named(asker, &name).map(BudgetAxis::Agent),
-            NamedParty::Key(name) => Ok(BudgetAxis::Key(name)),
+            NamedParty::Key(name) if self.ledger.knows_key(&name) => Ok(BudgetAxis::Key(name)),
+            NamedParty::Key(name) => unknown(&name),
         })
     }
 
