@@ -86,7 +86,7 @@ async fn spending(disk: &Path) {
         zone: Tz::UTC,
         clock: Clock::system(),
         background: TaskTracker::new(),
-        slots: Slots::default(),
+        slots: Arc::new(Slots::default()),
     };
     let ledger = Ledger::open(parts).await.unwrap();
     let payer = |id: i64| Payer::new(ChatId(id), UserId::telegram(id));
@@ -107,7 +107,7 @@ async fn spending(disk: &Path) {
             let began = Instant::now();
             let chosen = ledger.model_for(&payer, none.clone());
             assert!(ledger.run_tokens(&payer, &chosen).is_none());
-            let called = ledger.search(payer.clone(), async { Ok::<(), ()>(()) }).await.unwrap();
+            let called = ledger.search(None, payer.clone(), async { Ok::<(), ()>(()) }).await.unwrap();
             assert_eq!(called, Ok(()));
             times.push(began.elapsed());
         }

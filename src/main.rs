@@ -17,7 +17,7 @@ use figaro::cli::{
     PacksSubcommand, PolicySubcommand, StoreSubcommand, exit,
 };
 use figaro_base::system::in_words;
-use figaro_config::{ENV_FILE, EnvFile, Settings, StoreUrl, Values};
+use figaro_config::{ENV_FILE, EnvFile, StoreUrl, Values};
 use figaro_domain::document::READER;
 #[cfg(feature = "local-transcriber")]
 use figaro_domain::hearing::LISTENER;
@@ -88,13 +88,10 @@ fn main() -> ExitCode {
 async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
     // Fails only if a crypto provider is installed already; nothing else installs one.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let values = match cli.command {
-        // A shell that starts in a folder of somebody else reads no settings there.
-        Some(CliCommand::Completions { .. } | CliCommand::Man { .. }) => Values::default(),
-        _ => values()?,
-    };
+    let values = values_for(cli.command.as_ref())?;
     match cli.command {
-        None => app::run(&read(&values)?, stop_requests()?).await,
+        None => run(&values).await,
+        Some(CliCommand::Bots { json }) => Ok(app::bots(&values, &Additions::default(), json).await?),
         Some(CliCommand::Init) => init(values).await,
         Some(CliCommand::Healthcheck) => app::healthcheck(&values, &Additions::default()).await,
         Some(CliCommand::Check) => Ok(app::check(&values, &Additions::default()).await?),
@@ -137,10 +134,19 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
     }
 }
 
+/// Reads the settings that a command needs.
+fn values_for(command: Option<&CliCommand>) -> Result<Values, StartupError> {
+    match command {
+        // A shell that starts in a folder of somebody else reads no settings there.
+        Some(CliCommand::Completions { .. } | CliCommand::Man { .. }) => Ok(Values::default()),
+        _ => values(),
+    }
+}
+
 /// Sets the bot up, and runs it with the new settings if its owner says so.
 async fn init(values: Values) -> Result<(), AppFailure> {
     match app::init(values, stop_requests()?, &Additions::default()).await? {
-        true => app::run(&read(&self::values()?)?, stop_requests()?).await,
+        true => run(&self::values()?).await,
         false => Ok(()),
     }
 }
@@ -161,6 +167,7 @@ fn task_of(command: StoreSubcommand) -> StoreTask {
         StoreSubcommand::Copy { from, to } => StoreTask::Copy { from, to },
         StoreSubcommand::Check { store, accept_loss } => StoreTask::Check { store, accept_loss },
         StoreSubcommand::Compact { store } => StoreTask::Compact(store),
+        StoreSubcommand::Migrate { store } => StoreTask::Migrate(store),
     }
 }
 
@@ -209,14 +216,15 @@ fn asked(command: PolicySubcommand) -> PolicyTask {
     }
 }
 
-/// Reads the settings of a bot and starts its log.
-fn read(values: &Values) -> Result<Settings, StartupError> {
-    let (settings, hints) = app::settings_and_hints(values, &Additions::default())?;
-    app::start_log(&settings)?;
+/// Runs the bot of this folder, or the bots of its file.
+async fn run(values: &Values) -> Result<(), AppFailure> {
+    let (additions, all) = (Additions::default(), values.all());
+    let (bots, hints) = app::bots_to_run(values, &additions)?;
+    app::start_log(bots.shared(), bots.redactor(&all))?;
     for hint in hints {
         tracing::warn!("{hint}");
     }
-    Ok(settings)
+    app::run_all(bots, all, stop_requests()?, &additions).await
 }
 
 /// Reads the environment and the `.env` file of the current folder. The environment takes precedence.

@@ -7,6 +7,7 @@ use figaro_config::EngineKind;
 use figaro_offline::telegram::OfflineTelegram;
 
 use super::page::Page;
+use super::postgres::PostgresServer;
 use super::support::OWNER;
 use super::support::bare_model::BareModel;
 
@@ -16,6 +17,8 @@ const GRAMMY: &str = "grammY's minimal bot";
 /// A bot that is measured.
 pub(crate) enum Bot {
     Figaro(EngineKind),
+    /// With its store in a database.
+    FigaroOnPostgres(PostgresServer),
     /// Another build, with its own default store: it may know no other.
     OtherFigaro(PathBuf),
     Grammy {
@@ -28,6 +31,7 @@ impl Bot {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Figaro(engine) => format!("Figaro on {engine}"),
+            Self::FigaroOnPostgres(_) => "Figaro on PostgreSQL".to_owned(),
             Self::OtherFigaro(binary) => {
                 let folder = binary.parent().and_then(Path::file_name).unwrap_or_default();
                 format!("Figaro of {}", folder.to_string_lossy())
@@ -45,7 +49,7 @@ impl Bot {
         rates: &str,
     ) -> Child {
         let mut command = match self {
-            Self::Figaro(_) => Command::new(env!("CARGO_BIN_EXE_figaro")),
+            Self::Figaro(_) | Self::FigaroOnPostgres(_) => Command::new(env!("CARGO_BIN_EXE_figaro")),
             Self::OtherFigaro(binary) => Command::new(binary),
             Self::Grammy { node, .. } => Command::new(node),
         };
@@ -66,6 +70,9 @@ impl Bot {
         ]);
         match self {
             Self::Figaro(engine) => drop(command.env("STORE_URL", format!("{engine}:./data"))),
+            Self::FigaroOnPostgres(server) => {
+                command.env("STORE_URL", server.url_for(folder).to_string());
+            }
             Self::Grammy { script, .. } => drop(command.arg(script)),
             Self::OtherFigaro(_) => {}
         }
@@ -87,8 +94,9 @@ impl Bots {
         if grammy.is_none() {
             println!("grammY is not installed and not measured: run tests/foreign/run first");
         }
+        let on_postgres = PostgresServer::start("on").map(Bot::FigaroOnPostgres);
         Self {
-            figaro: EngineKind::ALL.map(Bot::Figaro).into(),
+            figaro: EngineKind::ALL.map(Bot::Figaro).into_iter().chain(on_postgres).collect(),
             other: std::env::var_os("BENCH_FIGARO").map(|binary| Bot::OtherFigaro(binary.into())),
             grammy,
         }

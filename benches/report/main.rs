@@ -24,6 +24,9 @@ mod long;
 mod machine;
 mod paced;
 mod page;
+#[path = "../../tests/support/postgres.rs"]
+#[allow(dead_code, unreachable_pub, reason = "it is of the tests, which take more of it")]
+mod postgres;
 mod start;
 mod store;
 mod streams;

@@ -3,6 +3,7 @@
 //! uses the same proxies.
 
 mod body;
+mod bots;
 pub mod catalog;
 pub mod check;
 mod download;
@@ -26,9 +27,11 @@ mod settings;
 mod stdio;
 pub mod table;
 mod telegram;
+mod tokens;
 mod updates;
 mod wording;
 
+pub use bots::BOT_META;
 pub use http::serve;
 pub use process::{main, open_port};
 pub use settings::{Settings, command_line};

@@ -15,6 +15,7 @@ use tracing_subscriber::EnvFilter;
 use crate::http::{Doors, Outside, serve};
 use crate::settings::{Settings, SettingsError};
 use crate::stdio;
+use crate::tokens::BotTokens;
 
 /// Default log filter, unless `RUST_LOG` is set.
 const LOG_DEFAULT: &str = "info,rmcp=warn";
@@ -71,7 +72,7 @@ async fn listen(settings: Settings) -> ExitCode {
         Err(error) => return refuse(1, &format!("signals can not be received: {}", error.kind())),
     };
     let supervised = settings.supervised;
-    let parent_gone = match parent_gone(supervised) {
+    let parent_gone = match parent_gone(supervised.then(|| settings.bots.clone())) {
         Ok(parent_gone) => parent_gone,
         Err(error) => return refuse(1, &format!("standard input can not be watched: {}", error.kind())),
     };
@@ -139,14 +140,14 @@ impl StopSignals {
     }
 }
 
-/// Returns a token that is cancelled at the end of standard input, if a parent holds it. Read by a plain thread: the
-/// runtime would wait for a pending read of its own at shutdown, while a thread ends with the process.
-fn parent_gone(supervised: bool) -> io::Result<CancellationToken> {
+/// Reads the bots of a parent from standard input. Returns a token that is cancelled at its end, when the parent is gone. Read
+/// by a plain thread: the runtime would wait for a pending read of its own at shutdown, while a thread ends with the process.
+fn parent_gone(bots: Option<BotTokens>) -> io::Result<CancellationToken> {
     let gone = CancellationToken::new();
-    if supervised {
+    if let Some(bots) = bots {
         let gone = gone.clone();
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-            let end = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            let end = bots.read(io::stdin().lock());
             tracing::debug!(?end, "standard input ended");
             gone.cancel();
         })?;

@@ -20,13 +20,15 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
+use crate::bots::Bots;
 use crate::catalog::{Catalog, FIND};
 use crate::download::{self, Downloads};
 use crate::everyday::{self, CALL};
+use crate::files::UploadLimits;
 use crate::lookup::{self, Lookup};
 use crate::settings::Settings;
 use crate::table::{ApiTable, Method};
-use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
+use crate::telegram::{TelegramFailure, TelegramRequest};
 use crate::updates::{self, Updates};
 use crate::{VERSION, check, files};
 
@@ -39,7 +41,10 @@ const ANSWER_TIME: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub(crate) struct BotApi {
     catalog: Arc<Catalog>,
-    downloads: Downloads,
+    bots: Bots,
+    limits: UploadLimits,
+    /// `true` if pictures are shown with their files.
+    pictures: bool,
     calls: TaskTracker,
     /// `true` to list every method instead of the everyday ones.
     lists_all: bool,
@@ -57,12 +62,15 @@ struct CallOutput {
 
 impl BotApi {
     pub(crate) fn new(settings: &Settings) -> reqwest::Result<Self> {
-        let telegram = Arc::new(Telegram::new(settings)?);
+        let bots = Bots::new(settings)?;
+        let updates = bots.own().filter(|_| settings.with_updates);
         Ok(Self {
             catalog: Arc::new(Catalog::new(&settings.choice)),
+            updates: updates.map(|telegram| Arc::new(Updates::new(telegram))),
+            bots,
+            limits: settings.file_limits(),
             // A parent needs no pictures: it requests what its models are to see.
-            updates: settings.with_updates.then(|| Arc::new(Updates::new(Arc::clone(&telegram)))),
-            downloads: Downloads { telegram, limits: settings.file_limits(), pictures: !settings.supervised },
+            pictures: !settings.supervised,
             calls: TaskTracker::new(),
             lists_all: settings.lists_all,
             session: 0,
@@ -93,24 +101,28 @@ impl BotApi {
         }
     }
 
+    /// Returns what fetches files for the bot that a request is for.
+    async fn downloads(&self, context: &RequestContext<RoleServer>) -> Result<Downloads, TelegramFailure> {
+        let telegram = self.bots.of(&context.meta).await?;
+        Ok(Downloads { telegram, limits: self.limits, pictures: self.pictures })
+    }
+
     async fn call(
         &self,
         method: &Method,
         mut args: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
     ) -> Result<CallOutput, TelegramFailure> {
         // A null for an optional parameter means that it is left out.
         args.retain(|_, value| !value.is_null());
         let places = check::check(method, &args)
             .map_err(|fault| bad_request(&lookup::described(method, &args, &fault)))?;
-        let uploads =
-            files::take(&mut args, places, self.downloads.limits).map_err(|bad| bad_request(&bad))?;
+        let uploads = files::take(&mut args, places, self.limits).map_err(|bad| bad_request(&bad))?;
+        let downloads = self.downloads(context).await?;
         let result =
-            self.downloads.telegram.call(TelegramRequest { method, args: &args, uploads: &uploads }).await?;
-        let (result, blocks) = if download::gives_file(method) {
-            self.downloads.present(result).await
-        } else {
-            (result, Vec::new())
-        };
+            downloads.telegram.call(TelegramRequest { method, args: &args, uploads: &uploads }).await?;
+        let (result, blocks) =
+            if download::gives_file(method) { downloads.present(result).await } else { (result, Vec::new()) };
         Ok(CallOutput { value: json!({"ok": true, "result": result}), blocks })
     }
 
@@ -124,7 +136,7 @@ impl BotApi {
         let _running = self.calls.token();
         let start = Instant::now();
         let outcome = tokio::select! {
-            outcome = self.call(method, args) => outcome,
+            outcome = self.call(method, args, context) => outcome,
             () = context.ct.cancelled() => {
                 Err(TelegramFailure::new(499, "the call was cancelled; it may have been carried out"))
             }
@@ -358,8 +370,10 @@ impl ServerHandler for BotApi {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
         let _running = self.calls.token();
+        let downloads = self.downloads(&context).await;
+        let downloads = downloads.map_err(|failure| ErrorData::internal_error(failure.description, None))?;
         let contents = tokio::select! {
-            contents = self.downloads.read(&request.uri) => contents?,
+            contents = downloads.read(&request.uri) => contents?,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
         };
         Ok(ReadResourceResult::new(vec![contents]).into())

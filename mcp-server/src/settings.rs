@@ -12,6 +12,7 @@ use crate::catalog::MethodSelection;
 use crate::files::UploadLimits;
 use crate::proxy::Proxies;
 use crate::table::Class;
+use crate::tokens::BotTokens;
 
 const API_URL: &str = "https://api.telegram.org";
 const PORT: u16 = 3001;
@@ -36,8 +37,10 @@ pub struct Settings {
     pub(crate) with_updates: bool,
     /// Maximum size of a file in either direction, in bytes.
     pub(crate) max_file_bytes: usize,
-    /// Bot token, of valid form.
-    pub(crate) token: SecretString,
+    /// Token of the bot that acts, of valid form; `None` for those of a parent alone.
+    pub(crate) token: Option<SecretString>,
+    /// Bots of a parent, which names them while it runs.
+    pub(crate) bots: BotTokens,
     /// Base URL of the Bot API.
     pub(crate) api_url: Url,
     pub(crate) proxies: Proxies,
@@ -117,7 +120,7 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         let flags = Flags::try_parse_from(args)?;
         let mut read = EnvReader { env, faults: Vec::new() };
-        let token = read.token();
+        let token = read.token(flags.supervised);
         let api_url = read.api_url();
         let proxies = read.proxies();
         let port = read.port();
@@ -133,8 +136,8 @@ impl Settings {
         let wait_for_port = read.text("FIGARO_MCP_RESTARTED").is_some();
         let has_outside = flags.supervised && outside_key.is_some();
         let keys = parent_key.into_iter().chain(outside_key).map(SecretString::from).collect();
-        match (token, api_url, port) {
-            (Some(token), Some(api_url), Some(port)) if read.faults.is_empty() => Ok(Self {
+        match (api_url, port) {
+            (Some(api_url), Some(port)) if read.faults.is_empty() => Ok(Self {
                 port: if flags.supervised { 0 } else { port },
                 outside_port: has_outside.then_some(port),
                 wait_for_port,
@@ -145,6 +148,7 @@ impl Settings {
                 lists_all: flags.all || flags.supervised,
                 max_file_bytes: usize::from(flags.max_file_mb) << 20,
                 token,
+                bots: BotTokens::default(),
                 api_url,
                 proxies,
                 keys,
@@ -187,12 +191,14 @@ impl<E: Fn(&str) -> Option<OsString>> EnvReader<E> {
         }
     }
 
-    fn token(&mut self) -> Option<SecretString> {
+    /// Reads the token. Only a parent may leave it out, as it names its bots itself.
+    fn token(&mut self, is_optional: bool) -> Option<SecretString> {
         let fault = match self.text("TELEGRAM_BOT_TOKEN") {
             Some(token) if is_token(&token) => return Some(token.into()),
             Some(_) => {
                 "TELEGRAM_BOT_TOKEN is not a token: copy it whole from @BotFather, like 123456:ABC-def"
             }
+            None if is_optional => return None,
             None => {
                 "TELEGRAM_BOT_TOKEN is missing: set it to the token @BotFather gave you, like 123456:ABC-def"
             }

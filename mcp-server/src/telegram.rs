@@ -33,6 +33,15 @@ const UNKNOWN_TOKEN: &str =
 /// Maximum number of keys and values in an answer. Each takes some 400 bytes in the parsed tree.
 const MAX_ANSWER_PARTS: usize = 100_000;
 
+/// A Bot API server, and the client for all its bots. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct TelegramServer {
+    http: Client,
+    api_url: String,
+    /// `false` if a parent paces the calls.
+    paces: bool,
+}
+
 /// A connection to one bot.
 #[derive(Debug)]
 pub(crate) struct Telegram {
@@ -103,8 +112,8 @@ impl From<Busy> for TelegramFailure {
     }
 }
 
-impl Telegram {
-    /// Makes a client, which connects on the first call.
+impl TelegramServer {
+    /// Makes the client, which connects on the first call.
     pub(crate) fn new(settings: &Settings) -> reqwest::Result<Self> {
         if CryptoProvider::get_default().is_none() {
             // Fails if another thread was first, which installs a provider all the same.
@@ -119,13 +128,24 @@ impl Telegram {
             .redirect(redirect::Policy::none())
             .http1_only()
             .build()?;
-        let api_url = settings.api_url.as_str().trim_end_matches('/');
-        let base = format!("{api_url}/bot{}/", settings.token.expose_secret()).into();
-        let files = format!("{api_url}/file/bot{}/", settings.token.expose_secret()).into();
-        let pace = if settings.supervised { None } else { Some(Pace::default()) };
-        Ok(Self { http, base, files, token: settings.token.clone(), pace })
+        let api_url = settings.api_url.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { http, api_url, paces: !settings.supervised })
     }
 
+    /// Makes a connection to the bot of a token.
+    pub(crate) fn bot(&self, token: &SecretString) -> Telegram {
+        let api_url = &self.api_url;
+        Telegram {
+            http: self.http.clone(),
+            base: format!("{api_url}/bot{}/", token.expose_secret()).into(),
+            files: format!("{api_url}/file/bot{}/", token.expose_secret()).into(),
+            token: token.clone(),
+            pace: self.paces.then(Pace::default),
+        }
+    }
+}
+
+impl Telegram {
     /// Makes a call. Dropping the future cancels it.
     pub(crate) async fn call(&self, call: TelegramRequest<'_>) -> Result<Value, TelegramFailure> {
         if let Some(pace) = &self.pace {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use figaro_base::secret::Redactor;
 use figaro_base::system::in_words;
 use figaro_mcp::proxy::Proxies;
 use reqwest::redirect::Policy;
@@ -11,7 +12,7 @@ use super::groups::Groups;
 use figaro_config::{Settings, StoreUrl};
 use figaro_mcp_client::child::Recipe;
 use figaro_mcp_client::locate::candidates;
-use figaro_mcp_client::supervisor::Mcp;
+use figaro_mcp_client::supervisor::McpServer;
 use figaro_store::Store;
 use figaro_store::engine;
 
@@ -29,10 +30,11 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Store, StartupErro
     }
     let opened = Store::open(&found, settings.telegram.bot).await;
     let store = opened.map_err(|error| StartupError(error.to_string()))?;
+    store.warn_of_others().await;
     if found != *asked {
         tracing::info!(
             "there is a store of {} in this folder, which is used: STORE_URL={found}",
-            found.engine
+            found.engine_name()
         );
     }
     Ok(store)
@@ -41,9 +43,11 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Store, StartupErro
 /// Returns the reason why no store can be created or changed at a place, with a remedy; the caller adds the setting that
 /// names a folder. Start and `figaro check` share this test. Blocking.
 pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
-    let (at, why) = engine::try_place(url).err()?;
-    let (folder, why) = (url.folder.display(), in_words(&why));
-    let at = if at == url.folder { String::new() } else { format!("{}: ", at.display()) };
+    // Opening a database says why it cannot be used.
+    let StoreUrl::Folder(place) = url else { return None };
+    let (at, why) = engine::try_place(place).err()?;
+    let (folder, why) = (place.folder.display(), in_words(&why));
+    let at = if at == place.folder { String::new() } else { format!("{}: ", at.display()) };
     Some(format!("{folder} cannot be used ({at}{why}); mend that, or name another folder"))
 }
 
@@ -81,7 +85,11 @@ pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, Start
 ///
 /// # Errors
 /// When figaro-mcp is missing or does not start.
-pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, StartupError> {
+pub(super) async fn start_mcp(
+    settings: &Settings,
+    redactor: Redactor,
+    groups: &Groups,
+) -> Result<McpServer, StartupError> {
     let this = std::env::current_exe()
         .map_err(|error| StartupError(format!("this executable is not found: {}", in_words(&error))))?;
     let candidates = candidates(settings.mcp.binary.as_deref(), &this);
@@ -89,7 +97,7 @@ pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mc
         settings: settings.mcp.clone(),
         telegram: settings.telegram.clone(),
         log: settings.log.clone(),
-        redactor: settings.redactor(),
+        redactor,
     };
-    Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| StartupError(error.to_string()))
+    McpServer::start(candidates, recipe, &groups.back).await.map_err(|error| StartupError(error.to_string()))
 }

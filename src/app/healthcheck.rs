@@ -9,25 +9,27 @@ use figaro_store::engine::found;
 use figaro_store::whole::look;
 
 use super::additions::Additions;
+use super::bots::bots_to_run;
 use super::environment::no_client;
 use super::failure::{AppFailure, StartupError};
-use super::providers::settings_and_hints;
 use super::terminal::{all_said, say};
 
 /// Timeout of the gateway's answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Asks `/healthz` of the gateway if the settings have one; otherwise checks that a bot holds the store.
+/// Asks `/healthz` at `METRICS_ADDR` or of the gateway if the settings have one; otherwise checks that a bot holds the store.
 ///
 /// # Errors
 /// [`AppFailure::Unsound`] if no bot runs with these settings, its gateway does not answer, or the settings are wrong.
 pub async fn healthcheck(values: &Values, additions: &Additions) -> Result<(), AppFailure> {
     // Docker reserves the exit code of refused settings.
-    let read = settings_and_hints(values, additions);
-    let (settings, _hints) = read.map_err(|StartupError(words)| AppFailure::Unsound(words))?;
-    match settings.http.address.filter(|address| address.port() != 0) {
+    let read = bots_to_run(values, additions);
+    let (bots, _hints) = read.map_err(|StartupError(words)| AppFailure::Unsound(words))?;
+    let settings = bots.shared();
+    let addresses = [settings.http.metrics_address, settings.http.address];
+    match addresses.into_iter().flatten().find(|address| address.port() != 0) {
         Some(address) => gateway(address).await?,
-        None => store(&settings)?,
+        None => store(settings)?,
     }
     say("ok");
     Ok(all_said()?)
@@ -58,6 +60,6 @@ fn store(settings: &Settings) -> Result<(), AppFailure> {
     let url = found(&settings.store.url);
     match look(&url, settings.telegram.bot) {
         Err(StoreError::InUse(_)) => Ok(()),
-        _ => Err(AppFailure::Unsound(format!("no bot runs with the store in {}", url.folder.display()))),
+        _ => Err(AppFailure::Unsound(format!("no bot runs with the store in {}", url.place()))),
     }
 }

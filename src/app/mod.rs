@@ -5,14 +5,19 @@ mod additions;
 mod agents;
 mod ask;
 mod audit;
+mod base_files;
+mod bots;
+
 mod check;
 mod commands;
 mod demo;
+mod door;
 mod embedder;
 mod environment;
 mod failure;
 mod groups;
 mod healthcheck;
+mod host;
 mod identity;
 mod init;
 mod memory;
@@ -24,35 +29,33 @@ mod pause;
 mod personas;
 mod place;
 mod policy;
+mod probes;
 mod providers;
 mod reader_program;
 mod servers;
 mod services;
+mod session;
 mod stop;
 mod store;
+mod supervisor;
 mod terminal;
 mod watch;
 
-use std::io::IsTerminal;
-
 use futures::Stream;
-use tracing::info;
 
-use figaro_agent::turn::unfinished::end_unfinished;
-use figaro_base::clock::Clock;
+use figaro_base::secret::Redactor;
 use figaro_base::telemetry;
 use figaro_config::{LogFormat, Settings};
-use figaro_telegram::recovery::{UnfinishedWork, recover};
 
-use groups::{Groups, LAST_CALL};
-use parts::{AppParts, UpdateSource};
-use pause::Pause;
-use stop::{StopRequests, end_now};
+use probes::ServedProbes;
+use session::{BotRun, run_bot};
+use stop::StopRequests;
 
 pub use additions::Additions;
 pub use agents::{AgentsTask, agents};
 pub use ask::{AskOptions, ask};
 pub use audit::{AuditTask, audit};
+pub use bots::{BotsToRun, bots, bots_to_run, run_all};
 pub use check::check;
 pub use demo::{DemoOptions, demo};
 pub use failure::{AppFailure, StartupError};
@@ -92,126 +95,18 @@ async fn run_until(
     stop: &mut StopRequests<impl Stream<Item = ()> + Unpin>,
     additions: &Additions,
 ) -> Result<(), AppFailure> {
-    let mut pause = Pause::default();
-    loop {
-        match session(settings, stop, &mut pause, additions).await {
-            Ok(ExitReason::Told) => return Ok(()),
-            Ok(ExitReason::StoreFailed) => {}
-            Err(refusal) if pause.is_on() => return Err(AppFailure::Broken(refusal.0)),
-            Err(refusal) => return Err(refusal.into()),
-        }
-        if !stop.unless_requested(pause.until_room(&settings.store.url.folder)).await {
-            return Ok(());
-        }
-    }
+    let served = ServedProbes::start(&settings.http).await?;
+    let run = BotRun { settings, host: None, additions, probes: &served.probes };
+    let ended = Box::pin(run_bot(&run, stop)).await;
+    served.end().await;
+    ended
 }
 
-enum ExitReason {
-    /// A stop was requested.
-    Told,
-    /// The store can no longer be written.
-    StoreFailed,
-}
-
-/// Runs the bot once, from the start of its parts to their end.
-async fn session(
-    settings: &Settings,
-    stop: &mut StopRequests<impl Stream<Item = ()> + Unpin>,
-    pause: &mut Pause,
-    additions: &Additions,
-) -> Result<ExitReason, StartupError> {
-    let groups = Groups::default();
-    let started = tokio::select! {
-        started = Box::pin(start(settings, &groups, additions)) => started.map(Some),
-        () = stop.requested() => Ok(None),
-    };
-    let Ok(Some(parts)) = started else {
-        stop.unless_requested(groups.end_helpers(LAST_CALL)).await;
-        return started.map(|_| ExitReason::Told);
-    };
-    pause.end(&parts).await;
-    let reason = tokio::select! {
-        reason = parts.store.failed() => reason,
-        () = stop.requested() => {
-            stop.end(&parts, &groups).await;
-            let flushed = parts.store.flush().await;
-            return flushed.map(|()| ExitReason::Told).map_err(|error| StartupError(error.to_string()));
-        }
-    };
-    let closing = async {
-        pause.begin(&parts, &reason).await;
-        groups.front.stop();
-        parts.router.mailboxes.abandon();
-        groups.front.finish(LAST_CALL).await;
-        groups.end_helpers(LAST_CALL).await;
-    };
-    if stop.unless_requested(closing).await {
-        return Ok(ExitReason::StoreFailed);
-    }
-    // The store cannot be flushed; its content is the same as after a crash.
-    end_now(&parts, &groups).await;
-    Ok(ExitReason::Told)
-}
-
-/// Starts logging with the filter and format of the settings.
+/// Starts logging with the filter and format of the settings. `redactor` knows the secrets to keep out of it.
 ///
 /// # Errors
 /// When the log filter does not parse.
-pub fn start_log(settings: &Settings) -> Result<(), StartupError> {
+pub fn start_log(settings: &Settings, redactor: Redactor) -> Result<(), StartupError> {
     let as_json = settings.log.format == LogFormat::Json;
-    telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(StartupError)
-}
-
-async fn start(
-    settings: &Settings,
-    groups: &Groups,
-    additions: &Additions,
-) -> Result<AppParts, StartupError> {
-    let clock = Clock::system();
-    // In an unoptimised build the parts of a bot overflow the stack of a tokio thread, so the future is boxed.
-    let (parts, runners) = Box::pin(parts::build(settings, groups, &clock, additions)).await?;
-    let store = &parts.store;
-    owner_invite::void(&settings.access, &store.settings())
-        .await
-        .map_err(|error| StartupError(error.to_string()))?;
-    let left = UnfinishedWork {
-        inbox: &store.inbox(),
-        conversations: &store.conversations(),
-        tasks: &store.tasks(),
-        outbox: &store.outbox(),
-        delivery: &parts.delivery,
-    };
-    recover(&parts.router, left).await.map_err(|error| StartupError(error.to_string()))?;
-    owner_invite::offer(settings, &parts, &clock, &groups.back);
-    let commands = parts.commands.clone();
-    groups.back.spawn("register", async move { commands.publish().await });
-    let mailboxes = parts.router.mailboxes.clone();
-    let expiring = parts.parked.clone().expire(mailboxes, parts.languages.clone(), groups.front.clone());
-    groups.front.spawn("parked", expiring);
-    groups.front.spawn("scheduler", runners.scheduler.run());
-    groups.front.spawn("retention", runners.retention.run());
-    groups.front.spawn("rewriter", runners.rewriter.run());
-    runners.watches.spawn(&groups.front);
-    let webhook = match runners.updates {
-        UpdateSource::Fetched(poller) => {
-            groups.front.spawn("poller", poller.run());
-            None
-        }
-        UpdateSource::Sent(webhook) => Some(webhook),
-    };
-    if let Some(gateway) = runners.gateway {
-        end_unfinished(store, |place| place.chat.is_external(), &clock)
-            .await
-            .map_err(|error| StartupError(error.to_string()))?;
-        gateway.serve(webhook.clone(), &groups.front);
-    }
-    if let Some(webhook) = webhook {
-        groups.front.spawn("webhook", webhook.register());
-    }
-    let username = &parts.router.me.username;
-    info!(username, model = parts.model, "ready");
-    if std::io::stderr().is_terminal() {
-        info!("write to it at https://t.me/{username}; Ctrl-C ends it");
-    }
-    Ok(parts)
+    telemetry::start(&settings.log.filter, as_json, redactor).map_err(StartupError)
 }

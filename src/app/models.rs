@@ -60,11 +60,10 @@ pub(super) fn models(
 
 /// Reads what was learned of the models of these settings. Without a folder of the store it is not written either.
 pub(super) fn trials(settings: &Settings, now: DateTime<Utc>) -> ModelTrials {
-    let folder = &settings.store.url.folder;
     let providers = settings.model.providers.iter();
-    match folder.is_dir() {
-        true => ModelTrials::open(folder, providers.map(|one| (one.name, &*one.base_url)), now),
-        false => ModelTrials::default(),
+    match settings.store.url.folder().filter(|folder| folder.is_dir()) {
+        Some(folder) => ModelTrials::open(folder, providers.map(|one| (one.name, &*one.base_url)), now),
+        None => ModelTrials::default(),
     }
 }
 

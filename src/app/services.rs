@@ -10,12 +10,15 @@ use figaro_agent::speech::Voice;
 use figaro_config::{ServiceModel, Settings, TranscriberSettings};
 #[cfg(feature = "local-transcriber")]
 use figaro_extract::hear::WhisperFolder;
+use figaro_ledger::Slots;
+use figaro_provider::embed::Embedder;
 #[cfg(feature = "local-transcriber")]
 use figaro_provider::local_transcribe::LocalTranscriber;
 use figaro_provider::paint::Painter;
 #[cfg(feature = "local-transcriber")]
 use figaro_provider::parted_transcribe::PartedTranscriber;
 use figaro_provider::transcribe::Transcriber;
+use figaro_provider::trials::ModelTrials;
 use figaro_provider::{Descriptor, Make, Providers};
 
 /// Models for work other than chat; `None` for those that are off.
@@ -27,6 +30,16 @@ pub(super) struct ServiceModels {
     pub(super) voice: Option<Voice>,
     /// Draws and changes pictures.
     pub(super) painter: Option<Arc<dyn Painter>>,
+}
+
+/// Models beside those that chat, and what was learned of all. Bots of a process share them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedModels {
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) services: ServiceModels,
+    pub(super) trials: ModelTrials,
+    /// Requests at servers of the owner.
+    pub(super) slots: Arc<Slots>,
 }
 
 impl ServiceModels {

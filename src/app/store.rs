@@ -42,6 +42,8 @@ pub enum StoreTask {
     },
     /// Release the disk space of removed records.
     Compact(Option<StoreUrl>),
+    /// Make the tables of a database, or bring them to the version of this program.
+    Migrate(Option<StoreUrl>),
     /// Export all records as JSON lines.
     Export {
         /// Path of the file; `-` for standard output.
@@ -74,6 +76,10 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
         StoreTask::Compact(store) => {
             let url = of(store)?;
             Box::new(move || compacted(&url))
+        }
+        StoreTask::Migrate(store) => {
+            let url = named(store)?;
+            Box::new(move || migrated(&url))
         }
         StoreTask::Export { to, store } => {
             let url = of(store)?;
@@ -113,7 +119,13 @@ pub(super) fn bot_of(variables: &HashMap<String, String>) -> Option<BotId> {
 
 fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), StartupError> {
     let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
-    if from.engine == to.engine && (from.folder == to.folder || same(&from.folder, &to.folder)) {
+    let is_same = match (from, to) {
+        (StoreUrl::Folder(from), StoreUrl::Folder(to)) => {
+            from.engine == to.engine && (from.folder == to.folder || same(&from.folder, &to.folder))
+        }
+        (from, to) => from == to,
+    };
+    if is_same {
         return Err(StartupError(
             "a store cannot be copied into itself: name another engine or folder".to_owned(),
         ));
@@ -220,6 +232,16 @@ fn compacted(url: &StoreUrl) -> Result<(), StartupError> {
     drop(engine);
     let now = disk(&*open(url)?)?;
     say(&format!("✓ {url}: {} on disk before, {} now", size(before), size(now)));
+    Ok(())
+}
+
+fn migrated(url: &StoreUrl) -> Result<(), StartupError> {
+    let words = match (url, engine::migrate(url).map_err(|error| refusal(url, &error))?) {
+        (StoreUrl::Folder(_), _) => "a folder has no tables to make or to bring to a new version",
+        (StoreUrl::Database(_), true) => "its tables are made",
+        (StoreUrl::Database(_), false) => "its tables have the version of this program already",
+    };
+    say(&format!("✓ {url}: {words}"));
     Ok(())
 }
 

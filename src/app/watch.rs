@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tracing::{info, warn};
 
 use super::failure::StartupError;
 use figaro_agent::delivery::Owners;
-use figaro_agent::languages::Languages;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::system::in_words;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::one_line;
 use figaro_files::presence;
-use figaro_prompts::texts::{Texts, fill};
+use figaro_prompts::texts::{Locales, Texts, fill};
 
 /// Pause between two polls.
 const EVERY: Duration = Duration::from_secs(1);
@@ -27,6 +27,27 @@ const MAX_BYTES: usize = 512 << 10;
 
 /// Text of a file; `None` if there is no file; or the reason why it cannot be read.
 pub(super) type FileText = Result<Option<String>, String>;
+
+/// Text of a file whose content is in force; `None` for no file. Clones share it.
+#[derive(Debug, Clone)]
+pub(super) struct HeldText(Arc<parking_lot::Mutex<Option<String>>>);
+
+impl HeldText {
+    pub(super) fn new(text: Option<String>) -> Self {
+        Self(Arc::new(parking_lot::Mutex::new(text)))
+    }
+
+    pub(super) fn get(&self) -> Option<String> {
+        self.0.lock().clone()
+    }
+
+    /// Notes the text of a file whose content is in force now. A file that cannot be read is not in force.
+    pub(super) fn set(&self, seen: &FileText) {
+        if let Ok(text) = seen {
+            self.0.lock().clone_from(text);
+        }
+    }
+}
 
 /// Kind of owner's files that configures a part of the bot.
 #[async_trait]
@@ -55,6 +76,9 @@ pub(super) trait OwnersFiles: Send + Sync {
         true
     }
 
+    /// Notes the snapshot whose content is in force now.
+    fn hold(&self, _seen: &Self::Seen) {}
+
     /// Applies the content. Returns a count or names for the message to owners; empty if there are none.
     fn swap(&self, read: Self::Read) -> String;
 
@@ -76,11 +100,32 @@ pub(super) struct FileWatch<F> {
     background: TaskTracker,
 }
 
+/// Turns of the bots to watch files that they share.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WatchTurns {
+    pub(super) agents: WatchTurn,
+    pub(super) others: WatchTurn,
+}
+
+/// Turn to watch files: one bot watches, and when it stops another one goes on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WatchTurn(Arc<Mutex<()>>);
+
+impl WatchTurn {
+    /// Runs a watcher once no other bot watches, unless a stop comes first.
+    pub(super) async fn run(&self, watcher: impl Future<Output = ()>, stopping: &TaskTracker) {
+        tokio::select! {
+            _turn = self.0.lock() => watcher.await,
+            () = stopping.stopping() => {}
+        }
+    }
+}
+
 /// Recipients of messages about changes.
 #[derive(Debug, Clone)]
 pub(super) struct News {
     pub(super) owners: Arc<dyn Owners>,
-    pub(super) languages: Languages,
+    pub(super) locales: Arc<Locales>,
     /// Faults for `/status`.
     pub(super) vitals: Arc<Vitals>,
 }
@@ -88,7 +133,7 @@ pub(super) struct News {
 impl News {
     /// Sends owners a message, each in the language of their chat.
     pub(super) async fn tell(&self, words: impl Fn(&Texts) -> String) {
-        self.owners.tell(self.languages.locales.map(words)).await;
+        self.owners.tell(self.locales.map(words)).await;
     }
 }
 
@@ -127,6 +172,7 @@ impl<F: OwnersFiles> FileWatch<F> {
             Ok(read) if self.known.is_none() && !self.files.is_changed(&read) => {}
             Ok(read) => {
                 let what = self.files.swap(read);
+                self.files.hold(seen);
                 self.known = None;
                 info!(kind = F::KIND, file, what, "files of the owner have changed");
                 let shown =

@@ -6,7 +6,7 @@ use super::{Cli, exit};
 
 /// Commands of each group, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Run a bot", &["init", "check", "demo", "healthcheck"]),
+    ("Run a bot", &["init", "check", "demo", "bots", "healthcheck"]),
     ("Without Telegram", &["ask"]),
     ("Data", &["store", "export", "import", "audit", "memory"]),
     ("Files and shell", &["agents", "packs", "policy", "mcp", "completions"]),

@@ -75,10 +75,16 @@ pub enum CliCommand {
     Init,
     /// Check settings, store, token and models, and name the next step. Starts and changes nothing.
     Check,
+    /// List the bots of the file bots.yaml with their state.
+    Bots {
+        /// Print a line of JSON for each bot.
+        #[arg(long)]
+        json: bool,
+    },
     /// Health check of a container: the exit code says if the bot of this folder runs.
     ///
-    /// It asks /healthz of the HTTP gateway if HTTP_ADDR is set; otherwise it looks whether a process has the store open. It asks
-    /// neither Telegram nor a model.
+    /// It asks /healthz at METRICS_ADDR or HTTP_ADDR if one of them is set; otherwise it looks whether a process has the store
+    /// open. It asks neither Telegram nor a model.
     Healthcheck,
     /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.
     ///
@@ -117,7 +123,7 @@ pub enum CliCommand {
     Export {
         /// The file; `-` writes to standard output.
         to: PathBuf,
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
         #[arg(long)]
         store: Option<StoreUrl>,
     },
@@ -128,7 +134,7 @@ pub enum CliCommand {
     Import {
         /// The file; `-` reads from standard input.
         from: PathBuf,
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL. There must be none yet.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL. There must be none yet.
         #[arg(long)]
         store: Option<StoreUrl>,
     },
@@ -149,7 +155,7 @@ pub enum CliCommand {
         /// A line of JSON for each entry.
         #[arg(long)]
         json: bool,
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
         #[arg(long)]
         store: Option<StoreUrl>,
     },

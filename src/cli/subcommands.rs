@@ -16,14 +16,14 @@ pub enum StoreSubcommand {
     /// FROM is not changed. If the copy is interrupted, run the same command again: it continues. For
     /// example: figaro store copy sled:./data redb:./data
     Copy {
-        /// The store that is copied, as redb:FOLDER or sled:FOLDER.
+        /// The store that is copied, as redb:FOLDER, sled:FOLDER or postgres://….
         from: StoreUrl,
         /// Where the copy is made; there must be no store of that engine yet.
         to: StoreUrl,
     },
     /// Read the whole store, say what it contains and if it is intact, and repair the effects of a power failure.
     Check {
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
         store: Option<StoreUrl>,
         /// Accept the loss of a damaged store, so that the bot can open it again; the check says what is missing.
         #[arg(long)]
@@ -31,7 +31,14 @@ pub enum StoreSubcommand {
     },
     /// Give the free space inside the store back to the disk.
     Compact {
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
+        store: Option<StoreUrl>,
+    },
+    /// Make the tables of a database, or bring them to the version of this program.
+    ///
+    /// The bot does that itself if its user may. Otherwise run this once as the owner of the database.
+    Migrate {
+        /// The store, as postgres://…; else that of STORE_URL.
         store: Option<StoreUrl>,
     },
 }
@@ -41,7 +48,7 @@ pub enum StoreSubcommand {
 pub enum AuditSubcommand {
     /// Count the entries and test that nobody changed them; the exit code is 1 if somebody did.
     Verify {
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
         #[arg(long)]
         store: Option<StoreUrl>,
     },
@@ -49,7 +56,7 @@ pub enum AuditSubcommand {
     Export {
         /// The file; there must be none yet.
         to: PathBuf,
-        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
         #[arg(long)]
         store: Option<StoreUrl>,
     },
@@ -63,7 +70,7 @@ pub enum MemorySubcommand {
     /// Each line of the file is a conversation as JSON: conversation_id, and messages with id, text and, where known, session,
     /// speaker, role (user or assistant) and timestamp.
     Import {
-        /// The folder of the store, or redb:FOLDER or sled:FOLDER.
+        /// The folder of the store, or redb:FOLDER, sled:FOLDER or postgres://….
         #[arg(long, value_parser = store_in)]
         store: StoreUrl,
         /// The file; `-` reads from standard input.
@@ -71,7 +78,7 @@ pub enum MemorySubcommand {
     },
     /// Print the part of a conversation that goes to the model for a question.
     Recall {
-        /// The folder of the store, or redb:FOLDER or sled:FOLDER.
+        /// The folder of the store, or redb:FOLDER, sled:FOLDER or postgres://….
         #[arg(long, value_parser = store_in)]
         store: StoreUrl,
         /// A file of questions, a line of JSON each: question_id, conversation_id, question and, where known, asked_at; `-` reads
@@ -99,7 +106,7 @@ pub enum MemorySubcommand {
     },
     /// Print how many messages there are, what they take, and how long their indexes take to be read.
     Stats {
-        /// The folder of the store, or redb:FOLDER or sled:FOLDER.
+        /// The folder of the store, or redb:FOLDER, sled:FOLDER or postgres://….
         #[arg(long, value_parser = store_in)]
         store: StoreUrl,
         /// Print one line of JSON.

@@ -50,7 +50,8 @@ pub(super) fn role(text: &str) -> Result<CallerRole, String> {
 }
 
 pub(super) fn store_in(text: &str) -> Result<StoreUrl, String> {
-    if EngineKind::ALL.iter().any(|kind| text.starts_with(&format!("{}:", kind.name()))) {
+    let has_engine = EngineKind::ALL.iter().any(|kind| text.starts_with(&format!("{}:", kind.name())));
+    if has_engine || text.contains("://") {
         return text.parse().map_err(|_none: NoStoreUrl| NoStoreUrl::WORDS.to_owned());
     }
     if text.trim().is_empty() {

@@ -207,7 +207,8 @@ async fn nobody_gets_in_without_a_key_and_each_key_is_good_for_what_it_says() {
     assert_eq!(gateway.get("/metrics").refused().await.0, 403);
     let (_, metrics) = gateway.plain(Method::GET, "/metrics").key(OWNER).text().await;
     assert!(
-        metrics.contains("figaro_http_requests_total{path=\"/v1/models\",status=\"401\"} 4"),
+        metrics
+            .contains("figaro_http_requests_total{bot=\"figaro_bot\",path=\"/v1/models\",status=\"401\"} 4"),
         "{metrics}"
     );
     // Whom a proxy takes the first of two for may be another than the one that we take.

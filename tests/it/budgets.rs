@@ -2,10 +2,12 @@
 
 use figaro_offline::model::ModelReply;
 use figaro_offline::telegram::MemberStatus;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::parking::call;
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, World};
+use crate::task_tools::LEAP;
 
 const EVE: i64 = 13;
 
@@ -183,4 +185,43 @@ async fn a_limit_in_money_says_at_once_that_a_price_is_missing() {
     assert_eq!(text(&told), "The whole bot: $10.00 a month, 1.0 M tokens a month.");
     world.script.push(ModelReply::text("Hello."));
     assert_eq!(text(&world.ask("hi").await), "Hello.", "tokens bound a model of unknown price");
+}
+
+#[tokio::test]
+async fn a_run_of_a_task_ends_with_what_it_has_after_a_tenth_of_the_day() {
+    let world = World::new().await;
+    let bot = world.priced().set("DAILY_TOKENS", "400000").spawn();
+    bot.ready().await;
+    let task =
+        json!({"prompt": "Look again and again.", "schedule": LEAP, "recurring": true, "title": "Look"});
+    world.when("set it up", ModelReply::turn(vec![call("schedule_task", task)]));
+    world.when("set it up", ModelReply::text("It is set up."));
+    world.say(ANN, ANN, "set it up");
+    let can_run = |m: &&Value| labels(m).iter().any(|label| label == "Run now");
+    let card = world.see("the task", |view| view.bot_messages(ANN).into_iter().find(can_run).cloned()).await;
+    // Each step takes 15,000 tokens; from 40,000 on there are no tools any more.
+    let run = "<scheduled_task";
+    for step in 0..3 {
+        let look = call("getChat", json!({"chat_id": ANN + step}));
+        world.when(run, ModelReply::turn(vec![look]).usage(14_900, 100));
+    }
+    let bound = "Your bound on time or tokens is reached";
+    world.when(bound, ModelReply::text("So far I have this.").usage(1_000, 10));
+    world.press(ANN, &card, "Run now").await;
+    let ended = "So far I have this.\n\nℹ️ This run may have ended early: it had used 46 k tokens, which is as much as one run may use.";
+    world.see(ended, |view| view.bot_messages(ANN).into_iter().find(|m| text(m) == ended).map(drop)).await;
+    let requests = world.asked();
+    let is_of_run = |text: &str| text.contains(run) || text.contains(bound);
+    let of_run: Vec<_> = requests.iter().filter(|request| is_of_run(&request.user_text())).collect();
+    let tools: Vec<bool> = of_run.iter().map(|request| !request.tool_names().is_empty()).collect();
+    assert_eq!(tools, [true, true, true, false]);
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_has_gets_no_limit() {
+    let world = World::new().await;
+    let bot = world.priced().set("API_KEYS", "shop:0123456789abcdef").spawn();
+    bot.ready().await;
+    assert!(text(&budget(&world, "key shopp 5k a day").await).contains("I know nobody and nothing here"));
+    assert_eq!(text(&budget(&world, "key shop 5k a day").await), "Key shop: 5.0 k tokens a day.");
 }

@@ -38,7 +38,7 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
         ("LLM_IDLE_TIMEOUT", "0"),
         ("OLLAMA_LOAD_TIMEOUT", "soon"),
         ("MCP_HTTP_PORT", "70000"),
-        ("STORE_URL", "postgres://u:hunter2@db/x"),
+        ("STORE_URL", "mysql://u:hunter2@db/x"),
         ("OWNER_IDS", "11,ann"),
         ("ACCESS", "everyone"),
         ("MAX_PASSES", "0"),

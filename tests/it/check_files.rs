@@ -185,7 +185,7 @@ fn a_bad_value_of_an_option_is_answered_with_what_it_takes() {
             "takes a number from 0 to 1",
         ),
         (&["ask", "--model", "gpt", "what?"], "is not of the form provider:model"),
-        (&["store", "check", "data"], "is not of the form redb:FOLDER or sled:FOLDER"),
+        (&["store", "check", "data"], "is not of the form redb:FOLDER, sled:FOLDER or postgres:"),
         (&["policy", "explain", "sendMessage", "--role", "king"], "takes owner, admin, member, guest"),
         (&["policy", "check", "gone.yaml"], "there is no file gone.yaml"),
         (&["mcp", "check", "gone.json"], "there is no file gone.json"),

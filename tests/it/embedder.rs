@@ -231,7 +231,7 @@ async fn check_tries_the_embedder_and_says_what_to_do() {
     world.script.push(ModelReply::text("Yes."));
     let (said, _) = words(&unpriced.run().await);
     assert!(
-        said.contains("! embedder: openai:my-embedder will not be asked: DAILY_USD is the only bound"),
+        said.contains("! embedder: openai:my-embedder will not be asked: money is the only limit"),
         "{said}"
     );
 }

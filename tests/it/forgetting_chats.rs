@@ -19,6 +19,7 @@ use super::forgetting::{BUSY, files};
 use super::task_tools::{LEAP, recurring};
 use crate::support::bytes;
 use crate::support::http::{Asking, Gateway, KEY};
+use crate::support::postgres::PostgresServer;
 use crate::support::scene::{labels, number, text};
 use crate::support::wait::eventually;
 use crate::support::{World, listener};
@@ -409,27 +410,37 @@ fn chats() -> usize {
     std::env::var("FORGET_CHATS").map_or(24, |count| count.parse().unwrap())
 }
 
-/// Waits until no file holds what was forgotten; what nobody forgot is still there.
-async fn leaves_the_folder(world: &World, forgotten: &BTreeSet<String>, kept: &str) {
+/// Waits until nothing holds what was forgotten; what nobody forgot is still there.
+async fn leaves_the_store(kept_in: impl Fn() -> BTreeSet<String>, forgotten: &BTreeSet<String>, kept: &str) {
     let left = |found: &BTreeSet<String>| -> Vec<String> { found.intersection(forgotten).cloned().collect() };
     let found = eventually(
-        || format!("{:?}", left(&secrets_kept(world))),
-        async || Some(secrets_kept(world)).filter(|found| left(found).is_empty()),
+        || format!("{:?}", left(&kept_in())),
+        async || Some(kept_in()).filter(|found| left(found).is_empty()),
     )
     .await;
     assert!(found.contains(&stem(kept)), "what nobody forgot is kept");
 }
 
-async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: usize) {
+/// Where a bot keeps its store.
+enum Place {
+    Folder(EngineKind),
+    Database(&'static PostgresServer),
+}
+
+async fn what_is_forgotten_is_nowhere(place: Place, embedder: &str, first: usize) {
     let count = chats();
     let world = World::new().await;
     let runtime = Runtime::system();
     let model = OfflineModel::start(listener().await, Arc::new(Parrot), &runtime).unwrap();
+    let setting = match &place {
+        Place::Folder(kind) => format!("{kind}:./data"),
+        Place::Database(server) => server.url_for(world.folder.path()).to_string(),
+    };
     let recipe = world
         .bot()
         .set("OPENAI_BASE_URL", model.url())
         .set("ACCESS", "open")
-        .set("STORE_URL", &format!("{kind}:./data"))
+        .set("STORE_URL", &setting)
         .set("ERASE_AFTER", "1")
         .set("EMBEDDER", embedder)
         .set("MEMORY_LIMIT", "50")
@@ -448,7 +459,11 @@ async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: u
         let carries = |request: &ModelRequest| !secrets_in(request.body.to_string().as_bytes()).is_empty();
         assert!(asked.iter().any(carries), "work in the background carries secrets on");
     }
-    leaves_the_folder(&world, &forgotten, &kept.secret).await;
+    let kept_in = || match &place {
+        Place::Folder(_) => secrets_kept(&world),
+        Place::Database(server) => secrets_in(&server.dump(world.folder.path())),
+    };
+    leaves_the_store(kept_in, &forgotten, &kept.secret).await;
     let log = gateway.bot.log();
     let is_told = |line: &&str| !secrets_in(line.as_bytes()).is_disjoint(&forgotten);
     let told: Vec<&str> = log.lines().filter(is_told).collect();
@@ -460,20 +475,28 @@ async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: u
 
 #[tokio::test]
 async fn what_is_forgotten_in_any_chat_is_nowhere_on_redb() {
-    what_is_forgotten_is_nowhere(EngineKind::Redb, "off", 0).await;
+    what_is_forgotten_is_nowhere(Place::Folder(EngineKind::Redb), "off", 0).await;
 }
 
 #[tokio::test]
 async fn what_is_forgotten_in_any_chat_is_nowhere_on_redb_with_an_embedder() {
-    what_is_forgotten_is_nowhere(EngineKind::Redb, "openai:text-embedding-3-small", 1_000).await;
+    what_is_forgotten_is_nowhere(Place::Folder(EngineKind::Redb), "openai:text-embedding-3-small", 1_000)
+        .await;
 }
 
 #[tokio::test]
 async fn what_is_forgotten_in_any_chat_is_nowhere_on_sled() {
-    what_is_forgotten_is_nowhere(EngineKind::Sled, "off", 2_000).await;
+    what_is_forgotten_is_nowhere(Place::Folder(EngineKind::Sled), "off", 2_000).await;
 }
 
 #[tokio::test]
 async fn what_is_forgotten_in_any_chat_is_nowhere_on_sled_with_an_embedder() {
-    what_is_forgotten_is_nowhere(EngineKind::Sled, "openai:text-embedding-3-small", 3_000).await;
+    what_is_forgotten_is_nowhere(Place::Folder(EngineKind::Sled), "openai:text-embedding-3-small", 3_000)
+        .await;
+}
+
+#[tokio::test]
+async fn what_is_forgotten_in_any_chat_is_nowhere_in_a_database() {
+    let Some(server) = PostgresServer::get() else { return };
+    what_is_forgotten_is_nowhere(Place::Database(server), "openai:text-embedding-3-small", 4_000).await;
 }

@@ -322,7 +322,7 @@ async fn what_is_forgotten_can_not_be_undone() {
 async fn whoever_asked_takes_back_what_took_no_approval() {
     let world = World::new().await;
     let rules = "rules:\n  - name: pins\n    method: pinChatMessage\n    own: false\n    then: allow\n  - name: news\n    method: sendMessage\n    \
-        chat: \"@news\"\n    then: allow\n";
+        chat: \"@news\"\n    trusted: true\n    then: allow\n";
     std::fs::write(world.folder.path().join("policy.yaml"), rules).unwrap();
     let _bot = world.with_news().await;
     let message = world.say(BOB, TEAM, "look here").message_id;

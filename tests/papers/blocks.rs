@@ -12,6 +12,7 @@ use crate::{Fault, run};
 const LANGUAGES: &[&str] = &[
     "sh",
     "console",
+    "sql",
     "text",
     "yaml",
     "json",

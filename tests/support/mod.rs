@@ -6,10 +6,13 @@ pub mod bot;
 pub mod bytes;
 pub mod calls;
 pub mod canned;
+pub mod db_proxy;
 pub mod demo;
 pub mod dialogue;
+pub mod fleet;
 pub mod http;
 pub mod output;
+pub mod postgres;
 pub mod proc;
 pub mod provider;
 pub mod proxy;
@@ -106,7 +109,7 @@ impl World {
     pub fn bot(&self) -> bot::Recipe {
         bot::Recipe::new(self.folder.path())
             .set("TELEGRAM_RATES", if self.is_paced { "telegram" } else { "off" })
-            .set("STORE_URL", &format!("{}:./data", records::engine_kind()))
+            .set("STORE_URL", &self.store_setting())
             .set("TELEGRAM_BOT_TOKEN", self.telegram.token())
             .set("TELEGRAM_API_URL", self.telegram.url())
             .set("OPENAI_API_KEY", "sk-offline-key")

@@ -11,16 +11,27 @@ use figaro_store::engine::{self, Batch, Engine, KeyValue, Keys};
 use serde_json::Value;
 
 use super::World;
+use super::postgres::PostgresServer;
 
 /// What keeps the stores of all bots of this run: the default, or what the variable `FIGARO_TEST_STORE` names.
 #[expect(clippy::disallowed_methods, reason = "a run of the tests is told by its environment")]
 pub fn engine_kind() -> EngineKind {
     let Ok(name) = std::env::var("FIGARO_TEST_STORE") else { return EngineKind::ALL[0] };
+    if name == POSTGRES {
+        return EngineKind::ALL[0];
+    }
     EngineKind::ALL.into_iter().find(|kind| kind.name() == name).expect("FIGARO_TEST_STORE names an engine")
 }
 
+/// Value of the variable for databases in place of folders.
+const POSTGRES: &str = "postgres";
+
 /// A store in this folder, as this run keeps stores.
+#[expect(clippy::disallowed_methods, reason = "a run of the tests is told by its environment")]
 pub fn store_url(folder: impl AsRef<Path>) -> StoreUrl {
+    if std::env::var("FIGARO_TEST_STORE").is_ok_and(|name| name == POSTGRES) {
+        return PostgresServer::get().expect("PostgreSQL is installed").url_for(folder.as_ref());
+    }
     StoreUrl::new(engine_kind(), folder.as_ref())
 }
 
@@ -97,6 +108,14 @@ impl Records {
 }
 
 impl World {
+    /// The setting of the world's bot for it.
+    pub fn store_setting(&self) -> String {
+        match self.store_url() {
+            StoreUrl::Folder(at) => format!("{}:./data", at.engine),
+            url @ StoreUrl::Database(_) => url.to_string(),
+        }
+    }
+
     /// Where the world's bot keeps its store.
     pub fn store_url(&self) -> StoreUrl {
         store_url(self.folder.path().join("data"))

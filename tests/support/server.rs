@@ -62,7 +62,7 @@ impl Server {
 
     /// Calls a tool with these arguments, an object.
     pub async fn call(&self, tool: &str, arguments: &Value) -> ToolCallOutput {
-        let calling = self.connection.call(tool, arguments.as_object().unwrap().clone());
+        let calling = self.connection.call(None, tool, arguments.as_object().unwrap().clone());
         let answer = tokio::time::timeout(TIMEOUT, calling).await.expect("an answer in time");
         answer.unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))
     }

@@ -10,5 +10,6 @@ pub mod secret;
 pub mod shutdown;
 pub mod system;
 pub mod telemetry;
+pub mod tenure;
 pub mod text;
 pub mod tz;

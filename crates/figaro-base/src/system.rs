@@ -1,5 +1,6 @@
 //! Wording of operating system errors for people: what to do about them, without error numbers.
 
+use std::any::Any;
 use std::fmt::Display;
 use std::io::{Error, ErrorKind};
 
@@ -74,6 +75,13 @@ fn known(error: &Error) -> Option<&'static str> {
         ErrorKind::TimedOut => "there was no answer in time",
         _ => return None,
     })
+}
+
+/// Returns the message of a panic; `None` if it has none.
+#[must_use]
+pub fn panic_words(panic: &(dyn Any + Send)) -> Option<&str> {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    words.or_else(|| panic.downcast_ref::<&str>().copied())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Public types to start from: [`Settings`], [`Variables`], [`Values`], [`SettingsFaults`].
 
 mod abilities;
+mod bots;
 mod embedder;
 mod env_file;
 mod faults;
@@ -33,6 +34,7 @@ use figaro_base::tz::Tz;
 use figaro_mcp::proxy::Proxies;
 
 pub use abilities::Abilities;
+pub use bots::{BotOverrides, BotsSettings};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvFile};
 pub use faults::SettingsFaults;
@@ -51,7 +53,7 @@ use reader::VariableReader;
 pub use reader::looks_secret;
 pub use servers::{KnownValues, ServersSettings, is_inherited};
 pub use spending::{SpendingSettings, TokenPrice};
-pub use store::{EngineKind, NoStoreUrl, StoreUrl};
+pub use store::{DatabaseUrl, EngineKind, NoStoreUrl, StoreFolder, StoreUrl};
 pub(crate) use tasks::TaskSettings;
 pub use tavily::TavilySettings;
 pub use telegram::TelegramSettings;
@@ -87,6 +89,8 @@ pub struct Settings {
     pub access: AccessSettings,
     /// Owner's file of rules for the model.
     pub policy: PolicySettings,
+    /// Folder of the owner's agents.
+    pub agents: PathBuf,
     /// Limits of a turn: passes, history, summaries, memory.
     pub limits: LimitSettings,
     /// Daily limits of tokens and money, and prices.
@@ -251,6 +255,7 @@ impl Settings {
             store: StoreSettings::read(&mut reader),
             access: AccessSettings::read(&mut reader),
             policy: PolicySettings::read(&reader),
+            agents: PathBuf::from(reader.text("AGENTS_FOLDER")),
             limits: LimitSettings::read(&mut reader),
             spending: SpendingSettings::read(&mut reader),
             tasks: TaskSettings::read(&mut reader),
@@ -296,7 +301,7 @@ impl StoreSettings {
     fn read(reader: &mut VariableReader<'_>) -> Self {
         let url = reader.text("STORE_URL").parse().unwrap_or_else(|_: NoStoreUrl| {
             reader.fault("STORE_URL", NoStoreUrl::WORDS);
-            StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
+            StoreUrl::new(EngineKind::ALL[0], PathBuf::new())
         });
         let days = reader.number("KEEP_DAYS", 1..=365).try_into().unwrap_or(1);
         let audit_days = reader.number("AUDIT_DAYS", 1..=3650).try_into().unwrap_or(365);
@@ -427,7 +432,7 @@ mod tests {
             ("TELEGRAM_BOT_TOKEN", "nonsense"),
             ("LLM_PROVIDER", "skynet"),
             ("MCP_HTTP_PORT", "70000"),
-            ("STORE_URL", "postgres://x"),
+            ("STORE_URL", "mysql://x"),
             ("OWNER_IDS", "12, bob"),
             ("ACCESS", "everybody"),
             ("MAX_PASSES", "many"),

@@ -4,7 +4,7 @@ use crate::variables::{Variable, Variables};
 
 /// Groups of the reference, and the beginnings of the names in each. The longest beginning that fits a name counts.
 const GROUPS: [(&str, &[&str]); 10] = [
-    ("Telegram", &["TELEGRAM_", "WEBHOOK_"]),
+    ("Telegram", &["TELEGRAM_", "WEBHOOK_", "BOTS_FILE"]),
     ("Access", &["OWNER_IDS", "ACCESS", "POLICY_FILE"]),
     (
         "Models",
@@ -18,6 +18,7 @@ const GROUPS: [(&str, &[&str]); 10] = [
             "PAINTER",
             "READ_PAGES",
             "PRIVATE_PAGES",
+            "AGENTS_FOLDER",
         ],
     ),
     ("Cost", &["DAILY_", "MONTHLY_", "MODEL_OVER_BUDGET", "BACKGROUND_SHARE", "LLM_PRICES"]),
@@ -25,7 +26,7 @@ const GROUPS: [(&str, &[&str]); 10] = [
     ("Tasks and time", &["TASKS_", "DEFAULT_TIMEZONE"]),
     ("Storage", &["STORE_URL", "KEEP_DAYS", "AUDIT_DAYS", "ERASE_AFTER"]),
     ("MCP", &["MCP_"]),
-    ("HTTP gateway", &["HTTP_", "API_KEYS", "JWT_"]),
+    ("HTTP gateway", &["HTTP_", "METRICS_ADDR", "API_KEYS", "JWT_"]),
     ("Log", &["RUST_LOG", "LOG_FORMAT"]),
 ];
 

@@ -108,7 +108,16 @@ const LAST: &[Variable] = &[
         "policy.yaml",
         "Your own rules about what the model may do with Telegram; they come before the built-in ones (docs/policy.md). The file may be missing unless it is named here. Changes apply within seconds.",
     ),
-    variable("STORE_URL", "redb:./data", "Where all data is stored: redb:FOLDER or sled:FOLDER."),
+    variable(
+        "AGENTS_FOLDER",
+        "prompts/agents",
+        "Folder of your own agents (docs/agents.md). Changes apply within seconds.",
+    ),
+    variable(
+        "STORE_URL",
+        "redb:./data",
+        "Where all data is stored: redb:FOLDER, sled:FOLDER or postgres://USER:PASSWORD@HOST/DATABASE.",
+    ),
     variable(
         "KEEP_DAYS",
         "7",
@@ -212,6 +221,11 @@ const LAST: &[Variable] = &[
         "10m",
         "Shortest time between two runs of a task (1m to 24h, such as 90s, 10m or 2h).",
     ),
+    variable(
+        "BOTS_FILE",
+        "bots.yaml",
+        "Several bots in one process (docs/several-bots.md). The file may be missing unless it is named here; then the bot of TELEGRAM_BOT_TOKEN runs alone. Changes apply within seconds.",
+    ),
     secret(
         "TELEGRAM_API_URL",
         "https://api.telegram.org",
@@ -247,6 +261,16 @@ const LAST: &[Variable] = &[
         "HTTP_ADDR",
         "",
         "Address of the HTTP gateway (docs/openai-api.md), such as 127.0.0.1:8080, or a port alone for this machine. Off if empty.",
+    ),
+    variable(
+        "METRICS_ADDR",
+        "",
+        "Address of /healthz, /readyz and /metrics of the process, such as 127.0.0.1:9464, or a port alone for this machine. There no key is needed; elsewhere /metrics asks for one with the right `metrics`. Off if empty.",
+    ),
+    secret(
+        "HTTP_PEER_URL",
+        "",
+        "Address at which other processes with the same database reach this gateway, such as http://10.0.0.5:8080. They pass requests for bots of this process on to it. If empty, that of HTTP_ADDR, if it names an address of this machine.",
     ),
     secret(
         "API_KEYS",

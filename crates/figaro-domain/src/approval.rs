@@ -206,12 +206,6 @@ pub struct Grant {
 }
 
 impl Approval {
-    /// Returns `true` if a call acts on another chat than the one in which it was asked for.
-    #[must_use]
-    pub fn leaves_chat(&self) -> bool {
-        self.targets.iter().any(|target| target.chat != self.asked_in)
-    }
-
     /// Returns the audit log entries of a decision, one per call.
     #[must_use]
     pub fn audited(&self, run: RunId, ruling: &Ruling) -> Vec<Audited> {

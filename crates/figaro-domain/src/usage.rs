@@ -177,13 +177,17 @@ impl Payer {
         Self { chat, user, task: None, agents: Vec::new(), key: None }
     }
 
-    /// Returns all axes that a call of this payer counts on, the whole bot first.
+    /// Returns all axes that a call of this payer counts on, each once, the whole bot first.
     #[must_use]
     pub fn axes(&self) -> Vec<BudgetAxis> {
         let mut axes =
             vec![BudgetAxis::Bot, BudgetAxis::Person(self.user.clone()), BudgetAxis::Chat(self.chat)];
         axes.extend(self.task.map(BudgetAxis::Task));
-        axes.extend(self.agents.iter().cloned().map(BudgetAxis::Agent));
+        for agent in self.agents.iter().cloned().map(BudgetAxis::Agent) {
+            if !axes.contains(&agent) {
+                axes.push(agent);
+            }
+        }
         axes.extend(self.key.clone().map(BudgetAxis::Key));
         axes
     }
@@ -293,6 +297,14 @@ mod tests {
         assert_eq!(price.of(usage, 0), 600 * 400 + 400 * 100 + 10 * 1600);
         assert_eq!(price.of(usage, 2), 600 * 400 + 400 * 100 + 10 * 1600 + 20_000_000);
         assert_eq!(price.of(Usage { cached: 9, ..Usage::default() }, 0), 0, "more cached than sent");
+    }
+
+    #[test]
+    fn an_agent_that_is_asked_by_way_of_others_pays_once() {
+        let agents = ["a", "b", "a"].map(str::to_owned).to_vec();
+        let payer = Payer { agents, ..Payer::new(ChatId(1), UserId::telegram(1)) };
+        let of_agents = [BudgetAxis::Agent("a".to_owned()), BudgetAxis::Agent("b".to_owned())];
+        assert_eq!(payer.axes()[3..], of_agents);
     }
 
     #[test]

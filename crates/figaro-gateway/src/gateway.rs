@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 
 use super::caller::KnownCallers;
+use super::counters::BotCounters;
 use super::error::GatewayError;
 use super::hub::Hub;
-use super::metrics::Meters;
+use super::metrics::Metrics;
 use figaro_agent::documents::Documents;
 use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::queue::Mailboxes;
@@ -45,9 +46,11 @@ pub struct Gateway {
     pub eraser: Eraser,
     /// Maker of summaries on a caller's request.
     pub summariser: Summariser,
-    /// Counters for `/metrics`.
-    pub meters: Arc<Meters>,
-    /// Start time of the bot, for the uptime.
+    /// Counters of this gateway.
+    pub counters: BotCounters,
+    /// Metrics of the process.
+    pub metrics: Metrics,
+    /// Start time of the bot, which models show as theirs.
     pub vitals: Arc<Vitals>,
     /// Source of the current time.
     pub clock: Clock,

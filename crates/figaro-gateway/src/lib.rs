@@ -9,6 +9,7 @@ mod asking;
 mod body;
 pub mod caller;
 mod chat;
+pub mod counters;
 mod entities;
 mod entry;
 mod error;
@@ -25,7 +26,9 @@ mod models;
 mod openapi;
 mod packs;
 mod pins;
+pub mod probes;
 mod responses;
+pub mod routes;
 mod said;
 mod sessions;
 mod sse;
@@ -100,6 +103,6 @@ async fn counted(State(gateway): State<Gateway>, request: Request, next: Next) -
     };
     let status = response.status().as_u16();
     tracing::debug!(%method, path, status, "a request over HTTP");
-    gateway.meters.request(&path, status);
+    gateway.counters.request(&path, status);
     response
 }

@@ -61,6 +61,14 @@ impl GatewayListener {
         self.0.local_addr()
     }
 
+    /// Logs the bound address; `served` is what is there, with its verb.
+    pub fn tell_address(&self, served: &str) {
+        match self.address() {
+            Ok(address) => tracing::info!("{served} at http://{address}"),
+            Err(error) => tracing::warn!(%error, "{served} at an address that is not known"),
+        }
+    }
+
     /// Serves connections until a stop is requested. Open connections then end once their answers are sent.
     pub async fn serve(self, router: Router, background: TaskTracker) {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
+use super::over::OverBudget;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::budget::{Budget, BudgetAxis, Caps, Period, PeriodCaps};
 use figaro_domain::model::ModelName;
@@ -14,7 +15,7 @@ use figaro_domain::usage::{Payer, Purpose, Spending, Spent};
 use figaro_policy::budget::{Bound, LEFT_BY_BACKGROUND, PeriodUsage};
 
 /// Share of a limit, in percent, from which people are told of it and a cheaper model answers, if there is one.
-pub const NEARLY: u64 = 75;
+pub(super) const NEARLY: u64 = 75;
 /// Beginning of the names of keys that are subjects of tokens.
 pub const SUBJECT: &str = "jwt:";
 
@@ -85,12 +86,15 @@ impl LimitUse {
     #[must_use]
     pub fn percent(&self) -> u64 {
         let Bound { caps, usage } = self.bound;
-        let share = |cap: Option<u64>, gone: u64| {
-            let share = cap.map(|cap| u128::from(gone) * 100 / u128::from(cap.max(1)));
-            u64::try_from(share.unwrap_or_default()).unwrap_or(u64::MAX)
-        };
+        let share = |cap: Option<u64>, gone: u64| cap.map_or(0, |cap| percent(gone, cap));
         share(caps.tokens, usage.spent.tokens).max(share(caps.nano_usd, usage.spent.nano_usd))
     }
+}
+
+/// Returns the used share of a limit in percent.
+#[must_use]
+pub fn percent(gone: u64, cap: u64) -> u64 {
+    u64::try_from(u128::from(gone) * 100 / u128::from(cap.max(1))).unwrap_or(u64::MAX)
 }
 
 /// Usage and limits of all parties.
@@ -108,7 +112,9 @@ pub(super) struct Accounts {
     /// Limits that were nearly used up since the start of the day.
     seen: HashSet<(BudgetAxis, Period)>,
     /// Those of them that nobody was told of yet, with the chat of the call.
-    untold: Vec<(ChatId, LimitUse)>,
+    untold: Vec<(ChatId, BudgetAxis, Period)>,
+    /// Used-up limits that agents met whose turn goes on, so that its end does not tell of them.
+    pub(super) met: Vec<OverBudget>,
 }
 
 impl Accounts {
@@ -129,6 +135,7 @@ impl Accounts {
             has_months: false,
             seen: HashSet::new(),
             untold: Vec::new(),
+            met: Vec::new(),
         }
     }
 
@@ -170,6 +177,7 @@ impl Accounts {
         self.date = date;
         self.seen.clear();
         self.untold.clear();
+        self.met.clear();
         if !(self.has_months && is_same_month) {
             self.by.clear();
             self.background = Usages::default();
@@ -181,7 +189,11 @@ impl Accounts {
 
     /// Sets the limits of an axis, or removes them.
     pub(super) fn set(&mut self, budget: Budget) {
-        self.seen.retain(|(axis, _)| *axis != budget.axis);
+        let is_of_people = matches!(budget.axis, BudgetAxis::Role(_));
+        let has_changed = |axis: &BudgetAxis| {
+            *axis == budget.axis || (is_of_people && matches!(axis, BudgetAxis::Person(_)))
+        };
+        self.seen.retain(|(axis, _)| !has_changed(axis));
         match budget.caps.is_set() {
             true => _ = self.set.insert(budget.axis, budget.caps),
             false => _ = self.set.remove(&budget.axis),
@@ -197,15 +209,17 @@ impl Accounts {
         self.configured.cheaper.clone()
     }
 
-    /// Moves the limits and the usage of a chat to its new id.
+    /// Moves the limits and the usage of a chat to its new id. Calls in progress end at the old one.
     pub(super) fn move_chat(&mut self, from: ChatId, to: ChatId) {
         let [from, to] = [from, to].map(BudgetAxis::Chat);
         if let Some(caps) = self.set.remove(&from) {
             self.set.entry(to.clone()).or_insert(caps);
         }
-        if let Some(usages) = self.by.remove(&from) {
-            self.by.entry(to).or_insert(usages);
-        }
+        let Some(usages) = self.by.get_mut(&from) else { return };
+        let [day, month] = [&mut usages.day, &mut usages.month].map(|usage| std::mem::take(&mut usage.spent));
+        let usages = self.by.entry(to).or_default();
+        usages.day.spent += day;
+        usages.month.spent += month;
     }
 
     /// Returns the limits that owners set, by axis.
@@ -218,9 +232,6 @@ impl Accounts {
 
     /// Returns the limits of a call, those of months first. Axes in `without` are left out.
     pub(super) fn limits(&self, payer: &Payer, purpose: Purpose, without: &[BudgetAxis]) -> Vec<LimitUse> {
-        if self.is_unlimited() {
-            return Vec::new();
-        }
         let mut axes = payer.axes();
         axes.retain(|axis| !without.contains(axis));
         let limits = axes.into_iter().map(|axis| (self.caps_of(&axis, payer.chat), axis)).collect();
@@ -250,12 +261,6 @@ impl Accounts {
         }
         found.retain(|limit| limit.bound.caps.is_set());
         found
-    }
-
-    fn is_unlimited(&self) -> bool {
-        let ConfiguredLimits { bot, keys, subject, .. } = &self.configured;
-        let has_key = keys.values().any(|caps| caps.is_set());
-        self.set.is_empty() && !bot.is_set() && !has_key && !subject.is_set()
     }
 
     /// Returns all limits that hold for an axis. A person without limits of their own has those of their role.
@@ -332,14 +337,24 @@ impl Accounts {
     pub(super) fn note_nearly(&mut self, payer: &Payer) {
         for limit in self.limits(payer, Purpose::Turn, &[]) {
             if limit.percent() >= NEARLY && self.seen.insert((limit.axis.clone(), limit.period)) {
-                self.untold.push((payer.chat, limit));
+                self.untold.push((payer.chat, limit.axis, limit.period));
             }
         }
     }
 
-    /// Takes the noted limits of calls in this chat.
-    pub(super) fn take_untold(&mut self, chat: ChatId) -> Vec<LimitUse> {
-        self.untold.extract_if(.., |(of, _)| *of == chat).map(|(_, limit)| limit).collect()
+    /// Takes the noted limits that are for owners, and those that an answer to `payer` can tell of. Returns those of them
+    /// that are still nearly used up.
+    pub(super) fn take_untold(&mut self, payer: Option<&Payer>) -> Vec<LimitUse> {
+        let is_told = |chat: ChatId, axis: &BudgetAxis| match axis {
+            BudgetAxis::Bot | BudgetAxis::Agent(_) | BudgetAxis::Key(_) => true,
+            _ => payer.is_some_and(|payer| payer.chat == chat && payer.axes().contains(axis)),
+        };
+        let taken = self.untold.extract_if(.., |(chat, axis, _)| is_told(*chat, axis)).collect::<Vec<_>>();
+        let limits = taken.into_iter().flat_map(|(chat, axis, period)| {
+            let limits = self.limits_of(axis, chat, Purpose::Turn).into_iter();
+            limits.filter(move |limit| limit.period == period && limit.percent() >= NEARLY)
+        });
+        limits.collect()
     }
 }
 

@@ -99,7 +99,7 @@ pub(super) struct Bill {
     /// Estimated tokens that the model wrote and the stream did not pass on.
     unseen: u64,
     searches: u64,
-    /// Daily-budget reservation of the call, and the answer limit in tokens that it covers.
+    /// Reservation of the call on the limits of its payer, and the answer limit in tokens that it covers.
     reserved: Option<(Reservation, u64)>,
     /// Reservation of the call in a tree.
     drawn: Option<TreeReservation>,
@@ -109,7 +109,7 @@ pub(super) struct Bill {
 #[derive(Debug)]
 pub(super) struct Closed {
     pub(super) spending: Spending,
-    /// Daily-budget reservation that the spending replaces.
+    /// Reservation on the limits of the payer that the spending replaces.
     pub(super) reservation: Option<Reservation>,
     /// Tree reservation that the spending replaces.
     pub(super) drawn: Option<TreeReservation>,
@@ -351,7 +351,7 @@ impl Bill {
         &self.payer
     }
 
-    /// Records the daily-budget reservation of the call.
+    /// Records the reservation of the call on the limits of its payer.
     pub(super) fn reserve(&mut self, day: NaiveDate, most: Spent, longest: u64) {
         let most = self.spending(day, self.first.clone(), most);
         self.reserved = Some((Reservation { id: ReservationId::new(), most }, longest));

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::bill::{AnswerAllowance, Bill, MeteredStream};
 use super::{CallRuling, DrawnBy, Granted, Ledger, LedgerError, Tree, takes_unpriced};
 use figaro_domain::model::ModelName;
-use figaro_domain::usage::{Payer, Purpose, Usage};
+use figaro_domain::usage::{Payer, Purpose};
 use figaro_policy::budget::{CallEstimate, MAX_ASKED_OUTPUT};
 use figaro_provider::fold::Pass;
 use figaro_provider::{ProviderError, Request};
@@ -52,15 +52,6 @@ impl BudgetSource<'_> {
     }
 }
 
-/// Answer of a background call.
-#[derive(Debug, Clone, Default)]
-pub struct BackgroundAnswer {
-    /// Text of the answer; `None` if the provider withheld it or it was cut off.
-    pub text: Option<String>,
-    /// Token usage as reported by the provider.
-    pub usage: Usage,
-}
-
 impl Ledger {
     /// Calls the first of these models that answers. Waits while running calls may still leave room for this one.
     ///
@@ -94,7 +85,7 @@ impl Ledger {
     /// answer to its end. Background calls share a part of the limits and leave the last tenth of each to people's
     /// questions. The answer may take the full `max_tokens`, or the call is refused; the provider does not search the
     /// web. If the server limits parallel requests ([`super::Slots`]), the call waits for a slot and starts again when a
-    /// question takes its slot.
+    /// question takes its slot. Returns `None` if the provider withheld the answer or it was cut off.
     ///
     /// # Errors
     /// [`LedgerError::OverBudget`] if a limit leaves no room.
@@ -106,7 +97,7 @@ impl Ledger {
         request: Request,
         payer: Payer,
         limit: Duration,
-    ) -> Result<BackgroundAnswer, LedgerError> {
+    ) -> Result<Option<String>, LedgerError> {
         for _ in 0..MAX_BEGUN {
             let place = tokio::time::timeout(limit, self.slots.background(&model.provider)).await;
             let slot = place.map_err(|_elapsed| LedgerError::Busy)?;
@@ -257,7 +248,7 @@ impl Ledger {
         let store = self.store.clone();
         self.background.spawn("reserve", async move {
             let stored = match bill.reservation() {
-                Some(reservation) => store.reserve(&reservation),
+                Some(reservation) => store.reserve(&reservation).await,
                 None => Ok(()),
             };
             drop(done.send(stored.map(|()| bill)));
@@ -273,11 +264,10 @@ impl Ledger {
     }
 }
 
-async fn written(mut call: MeteredStream) -> Result<BackgroundAnswer, LedgerError> {
+async fn written(mut call: MeteredStream) -> Result<Option<String>, LedgerError> {
     let mut pass = Pass::default();
     while let Some(event) = call.next().await {
         pass.absorb(event?);
     }
-    let text = (pass.filtered.is_none() && !pass.cut_short).then_some(pass.text);
-    Ok(BackgroundAnswer { text, usage: pass.usage.unwrap_or_default() })
+    Ok((pass.filtered.is_none() && !pass.cut_short).then_some(pass.text))
 }

@@ -37,7 +37,7 @@ use figaro_provider::price::Prices;
 use figaro_store::{StoreError, UsageStore};
 
 use accounts::{Accounts, takes_unpriced};
-pub use accounts::{ConfiguredLimits, LimitUse, NEARLY, RoleOf, SUBJECT};
+pub use accounts::{ConfiguredLimits, LimitUse, RoleOf, SUBJECT, percent};
 pub use bill::MeteredStream;
 pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
@@ -80,7 +80,7 @@ pub struct LedgerParts {
     /// Tracks bookings that run in the background.
     pub background: TaskTracker,
     /// Limits of parallel requests per server.
-    pub slots: Slots,
+    pub slots: Arc<Slots>,
 }
 
 /// Reason why a call was not made, or broke off.
@@ -132,7 +132,7 @@ impl Ledger {
         let date = clock.now().with_timezone(&zone).date_naive();
         let mut accounts = Accounts::new(date, limits, store.budgets()?, roles);
         accounts.begin_day(&store.spent(date..=date)?);
-        let (accounts, slots) = (Mutex::new(accounts), Arc::new(slots));
+        let accounts = Mutex::new(accounts);
         let booked = Notify::new();
         let ledger = Self { models, store, prices, zone, clock, background, slots, accounts, booked };
         ledger.count_months(&mut ledger.accounts())?;
@@ -162,12 +162,6 @@ impl Ledger {
     #[must_use]
     pub fn price(&self, model: &ModelName) -> Option<Price> {
         self.prices.of(model)
-    }
-
-    /// Returns today's spending of the whole bot, without reservations.
-    #[must_use]
-    pub fn spent_today(&self) -> Spent {
-        self.spent(&BudgetAxis::Bot, Period::Day)
     }
 
     /// Returns `true` if the bot's limits leave any room for background calls. [`Self::background_text`] decides whether a

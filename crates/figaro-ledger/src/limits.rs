@@ -50,9 +50,9 @@ impl Ledger {
         }
     }
 
-    /// Returns the tokens after which one run of the payer's task must end: a tenth of the tightest limit of a day, so that a
-    /// task that goes wrong leaves the rest of the day. Money counts at the price of a sent token. `None` without a task or
-    /// without a limit of a day.
+    /// Returns the tokens after which one run of the payer's task must end: a tenth of the tightest limit of a day, but at
+    /// least 20,000, so that a task that goes wrong leaves the rest of the day. Money counts at the price of a sent
+    /// token. `None` without a task or without a limit of a day.
     #[must_use]
     pub fn run_tokens(&self, payer: &Payer, model: &ModelName) -> Option<u64> {
         payer.task?;
@@ -98,12 +98,13 @@ impl Ledger {
         self.accounts().move_chat(from, to);
     }
 
-    /// Returns the limits that calls in this chat have nearly used up, each once in its period.
+    /// Returns the limits that are nearly used up, each once in its period: those that an answer to `payer` can tell of, and
+    /// those for owners.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn tell_of_nearly(&self, chat: ChatId) -> Result<Vec<LimitUse>, StoreError> {
-        let untold = self.accounts().take_untold(chat);
+    pub async fn tell_of_nearly(&self, payer: Option<&Payer>) -> Result<Vec<LimitUse>, StoreError> {
+        let untold = self.accounts().take_untold(payer);
         let mut new = Vec::new();
         for limit in untold {
             // A raised limit is told of again.
@@ -113,6 +114,12 @@ impl Ledger {
             }
         }
         Ok(new)
+    }
+
+    /// Takes the used-up limits that agents met whose turn went on.
+    #[must_use]
+    pub fn take_met(&self) -> Vec<OverBudget> {
+        std::mem::take(&mut self.accounts().met)
     }
 
     /// Returns `true` once in the period, if owners have not been told yet that this limit is used up.

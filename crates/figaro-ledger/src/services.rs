@@ -75,18 +75,21 @@ impl Ledger {
         Ok(self.pay(bill, estimate, asking).await?.0)
     }
 
-    /// Makes a search at Tavily. A search that fails costs nothing.
+    /// Makes a search at Tavily. A search that fails costs nothing. `within` is the reservation of the turn and its agents, if
+    /// there is one.
     ///
     /// # Errors
     /// If a limit leaves no room for it; the inner error is that of the search.
     pub async fn search<T, E>(
         self: &Arc<Self>,
+        within: Option<Drawing<'_>>,
         payer: Payer,
         searching: impl Future<Output = Result<T, E>>,
     ) -> Result<Result<T, E>, LedgerError> {
         let model = ModelName { provider: TAVILY.to_owned(), model: "search".to_owned() };
         let one = Usage { input: 0, cached: 0, output: 1 };
-        let mut bill = self.bill_for(ALONE, model, one, payer).await?;
+        let source = within.map_or(ALONE, BudgetSource::Within);
+        let mut bill = self.bill_for(source, model, one, payer).await?;
         // A search that is given up may have cost its price.
         bill.search();
         let found = searching.await;

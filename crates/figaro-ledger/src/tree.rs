@@ -23,6 +23,8 @@ pub struct Tree {
     axes: Vec<BudgetAxis>,
     /// `true` if the turn has a limit; the tree is then reserved in it.
     is_capped: bool,
+    /// `true` if the turn has a limit of money.
+    has_money: bool,
     /// Limit that the tree is a part of; the day of the bot if it has none.
     within: (BudgetAxis, Period),
     /// Part that only the turn may use, so that it can still answer.
@@ -80,21 +82,22 @@ impl TreeReservation {
 
 impl Ledger {
     /// Reserves the shared budget of a turn and its child agents: `tokens` tokens, or less if the limits of the payer leave
-    /// less. The price of `model` limits the money.
+    /// less. The highest price of these models and their fallbacks limits the money.
     ///
     /// # Errors
     /// [`LedgerError::OverBudget`] if a limit leaves no room; [`LedgerError::Unpriced`] if the price of the model is
     /// unknown and money is the only limit.
     pub fn tree(
         self: &Arc<Self>,
-        model: &ModelName,
+        models: &[ModelName],
         tokens: u64,
         payer: &Payer,
     ) -> Result<Arc<Tree>, LedgerError> {
         let axes = payer.axes();
         let mut accounts = self.accounts();
         let limits = accounts.limits(payer, Purpose::Turn, &[]);
-        let order = self.affordable(&self.models.order(model), &limits)?;
+        let order: Vec<ModelName> = models.iter().flat_map(|model| self.models.order(model)).collect();
+        let order = self.affordable(&order, &limits)?;
         let price = self.highest_price(&order);
         let over = |at: usize| match limits.get(at) {
             Some(limit) => self.over(limit.axis.clone(), limit.period),
@@ -108,6 +111,7 @@ impl Ledger {
             BudgetDecision::Over(at) => return Err(over(at)),
         };
         let is_capped = !limits.is_empty();
+        let has_money = limits.iter().any(|limit| limit.bound.caps.nano_usd.is_some());
         let date = accounts.date;
         if is_capped {
             accounts.reserve(date, &axes, Purpose::Turn, most);
@@ -117,7 +121,8 @@ impl Ledger {
         let within = tightest.map_or((BudgetAxis::Bot, Period::Day), |limit| (limit.axis, limit.period));
         let pot = Mutex::new(Pot { whole: most, drawn: Spent::default() });
         let ledger = Arc::clone(self);
-        Ok(Arc::new(Tree { ledger, date, axes, is_capped, within, for_turn: part_of(most), pot }))
+        let for_turn = part_of(most);
+        Ok(Arc::new(Tree { ledger, date, axes, is_capped, has_money, within, for_turn, pot }))
     }
 
     /// Judges a call by what the tree has left and by the limits that are not the turn's, such as those of a child's agent.
@@ -134,7 +139,12 @@ impl Ledger {
         let limits = accounts.limits(payer, Purpose::Turn, &tree.axes);
         let granted = match self.ruled(judge(&bounds(&limits), wanted), &limits) {
             CallRuling::Grant(granted) => granted,
-            other => return (other, drawn(Spent::default(), Vec::new())),
+            other => {
+                if let CallRuling::Over(LedgerError::OverBudget(over)) = &other {
+                    accounts.met.push((**over).clone());
+                }
+                return (other, drawn(Spent::default(), Vec::new()));
+            }
         };
         match tree.draw(CallEstimate { output: granted.output, search: granted.search, ..wanted }, by) {
             BudgetDecision::Grant { output, search, most } => {
@@ -159,6 +169,12 @@ impl Tree {
         self.is_capped
     }
 
+    /// Returns `true` if this is a party of the turn, on which the tree is reserved.
+    #[must_use]
+    pub fn is_of_turn(&self, axis: &BudgetAxis) -> bool {
+        self.axes.contains(axis)
+    }
+
     /// Returns the number of tokens that children may still use.
     #[must_use]
     pub fn left_tokens(&self) -> u64 {
@@ -176,7 +192,7 @@ impl Tree {
         if by == DrawnBy::Child {
             whole -= self.for_turn;
         }
-        let caps = Caps { tokens: Some(whole.tokens), nano_usd: self.is_capped.then_some(whole.nano_usd) };
+        let caps = Caps { tokens: Some(whole.tokens), nano_usd: self.has_money.then_some(whole.nano_usd) };
         let usage = PeriodUsage { spent: Spent::default(), reserved: pot.drawn };
         let ruling = judge(&[Bound { caps, usage }], wanted);
         if let BudgetDecision::Grant { most, .. } = ruling {

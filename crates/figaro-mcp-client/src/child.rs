@@ -16,7 +16,7 @@ const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MA
 pub struct Recipe {
     /// Port of the server and its key for outside clients.
     pub settings: McpSettings,
-    /// Bot on whose behalf the child acts.
+    /// Bot API server, and the bot that outside clients act as.
     pub telegram: TelegramSettings,
     /// Log settings, the same as the parent's.
     pub log: LogSettings,
@@ -38,6 +38,7 @@ pub(super) fn command(
     let port = recipe.settings.api_key.as_ref().map_or(0, |_| recipe.settings.port);
     if let Some(api_key) = &recipe.settings.api_key {
         command.env("MCP_API_KEY", api_key.expose_secret());
+        command.env("TELEGRAM_BOT_TOKEN", recipe.telegram.token.expose_secret());
     }
     if again {
         command.env("FIGARO_MCP_RESTARTED", "1");
@@ -45,7 +46,6 @@ pub(super) fn command(
     command
         .args(&candidate.args)
         .arg("--supervised")
-        .env("TELEGRAM_BOT_TOKEN", recipe.telegram.token.expose_secret())
         .env("TELEGRAM_API_URL", &recipe.telegram.api_url)
         .env("TELEGRAM_PROXY", recipe.telegram.proxies.setting_for(&recipe.telegram.api_url))
         .env("NO_PROXY", recipe.telegram.proxies.direct())

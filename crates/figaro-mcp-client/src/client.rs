@@ -140,12 +140,20 @@ impl Connection {
         self.service.is_closed() || self.service.is_transport_closed()
     }
 
-    /// Calls a tool of the Telegram MCP server.
+    /// Calls a tool of the Telegram MCP server for the bot with this key; `None` for the bot of its environment.
     ///
     /// # Errors
     /// See [`McpError`]. A tool that reports a failure is a [`ToolCallOutput`], not an error.
-    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<ToolCallOutput, McpError> {
-        let result = self.call_tool(name, arguments).await.map_err(|error| match error {
+    pub async fn call(
+        &self,
+        bot: Option<&str>,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolCallOutput, McpError> {
+        let mut params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        let meta = |bot| Map::from_iter([(figaro_mcp::BOT_META.to_owned(), Value::from(bot))]);
+        params.meta = bot.map(|bot| meta(bot).into());
+        let result = self.service.call_tool(params).await.map_err(|error| match error {
             ServiceError::McpError(refusal) => McpError::Refused(refusal.message.into_owned()),
             other => McpError::Lost(other.to_string()),
         })?;

@@ -5,6 +5,7 @@
 //! Public types to start from: [`client::Connection`], [`supervisor`], [`servers::Servers`].
 
 mod backoff;
+mod bots;
 pub mod child;
 pub mod client;
 pub mod file;

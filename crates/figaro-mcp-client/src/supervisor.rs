@@ -9,18 +9,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
 use super::backoff::pauses;
+use super::bots::{BotRegister, RegisteredBot};
 use super::child::{self, Recipe};
 use super::client::{Connection, McpError, ToolCallOutput};
 use super::lines::{ChildOutput, LogTo, PipeLines};
 use super::locate::ServerProgram;
-use figaro_base::secret::random_hex;
+use figaro_base::secret::{ExposeSecret, SecretString, random_hex};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::system::in_words;
+use figaro_base::tenure::Tenure;
 
 /// Time for a child to report that it is ready.
 const READY: Duration = Duration::from_secs(10);
@@ -33,12 +36,22 @@ const HEALTHY: Duration = Duration::from_secs(60);
 /// Bounds of the pause before a restart. It doubles with each failure.
 const PAUSES: RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_secs(30);
 
-/// Handle on the server, whichever child it is at the moment. Cheap to clone.
+/// The server for all bots of this process, whichever child it is at the moment. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Mcp {
+pub struct McpServer {
     current: watch::Receiver<Option<Arc<Connection>>>,
     restarts: Arc<AtomicU32>,
     child: Arc<AtomicU32>,
+    bots: BotRegister,
+}
+
+/// Handle of a bot on the server. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Mcp {
+    server: McpServer,
+    bot: Arc<RegisteredBot>,
+    /// Right of this process to act for the bot.
+    tenure: Tenure,
 }
 
 /// Reason why the server could not be started at all.
@@ -63,7 +76,19 @@ struct RunningChild {
     connection: Arc<Connection>,
 }
 
-impl Mcp {
+impl RunningChild {
+    /// Tells the child of bots.
+    async fn name_bots(&mut self, lines: Vec<SecretString>) {
+        for line in lines {
+            // A child that no longer reads has ended, and the next one is told of all bots.
+            if self.stdin.write_all(line.expose_secret().as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl McpServer {
     /// Starts the server from the first candidate of this build. Keeps it running until `background` is asked to
     /// stop.
     ///
@@ -76,27 +101,37 @@ impl Mcp {
     ) -> Result<Self, StartError> {
         let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
         let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
-        let mcp = Self {
-            current,
-            restarts: Arc::default(),
-            child: Arc::new(AtomicU32::new(running.child.id().unwrap_or_default())),
-        };
+        let (bots, lines) = BotRegister::new();
+        let child = Arc::new(AtomicU32::new(running.child.id().unwrap_or_default()));
+        let server = Self { current, restarts: Arc::default(), child, bots };
         let keeper =
-            ChildKeeper { candidate, recipe, sender, mcp: mcp.clone(), background: background.clone() };
-        background.spawn("mcp_supervisor", keeper.keep(running));
-        Ok(mcp)
+            ChildKeeper { candidate, recipe, sender, server: server.clone(), background: background.clone() };
+        background.spawn("mcp_supervisor", keeper.keep(running, lines));
+        Ok(server)
     }
 
+    /// Makes the server act for the bot of a token, until the last clone of the handle is dropped, and while `tenure` holds.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn for_bot(&self, token: &SecretString, tenure: Tenure) -> io::Result<Mcp> {
+        let key = random_hex(16).map_err(io::Error::other)?;
+        let bot = Arc::new(self.bots.add(key, token.clone()));
+        Ok(Mcp { server: self.clone(), bot, tenure })
+    }
+}
+
+impl Mcp {
     /// Returns the number of restarts since the bot was started.
     #[must_use]
     pub fn restarts(&self) -> u32 {
-        self.restarts.load(Ordering::Relaxed)
+        self.server.restarts.load(Ordering::Relaxed)
     }
 
     /// Returns the process id of the current child.
     #[must_use]
     pub fn child_pid(&self) -> u32 {
-        self.child.load(Ordering::Relaxed)
+        self.server.child.load(Ordering::Relaxed)
     }
 
     /// Calls a tool. Waits a little for a child that is being restarted.
@@ -104,15 +139,19 @@ impl Mcp {
     /// # Errors
     /// See [`McpError`]. A call whose connection broke is not repeated, because it may have acted.
     pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<ToolCallOutput, McpError> {
-        let mut current = self.current.clone();
+        let mut current = self.server.current.clone();
         let unavailable = || McpError::Unavailable("it is being restarted".to_owned());
         let connection = match timeout(RESTART_TIMEOUT, current.wait_for(Option::is_some)).await {
             Ok(Ok(connection)) => connection.clone().ok_or_else(unavailable)?,
             Ok(Err(_)) | Err(_) => return Err(unavailable()),
         };
+        if !self.tenure.holds() {
+            return Err(McpError::Unavailable("another process may have the bot".to_owned()));
+        }
         let gone = current.wait_for(|now| now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection)));
         tokio::select! {
-            answer = connection.call(name, arguments) => answer,
+            answer = connection.call(Some(self.bot.key.expose_secret()), name, arguments) => answer,
+            () = self.tenure.ended() => Err(McpError::Lost("another process may have the bot by now".to_owned())),
             // The client would wait for an answer that can no longer come.
             _ = gone => Err(McpError::Lost("it ended".to_owned())),
         }
@@ -124,24 +163,28 @@ struct ChildKeeper {
     candidate: ServerProgram,
     recipe: Recipe,
     sender: watch::Sender<Option<Arc<Connection>>>,
-    mcp: Mcp,
+    server: McpServer,
     background: TaskTracker,
 }
 
 impl ChildKeeper {
-    async fn keep(self, mut running: RunningChild) {
+    async fn keep(self, mut running: RunningChild, mut lines: mpsc::UnboundedReceiver<SecretString>) {
         let mut pauses = pauses(PAUSES);
         loop {
             let began = Instant::now();
-            let status = tokio::select! {
-                status = running.child.wait() => status,
-                () = self.background.stopping() => {
-                    self.sender.send_replace(None);
-                    return end(running).await;
+            running.name_bots(self.server.bots.all()).await;
+            let status = loop {
+                tokio::select! {
+                    status = running.child.wait() => break status,
+                    Some(line) = lines.recv() => running.name_bots(vec![line]).await,
+                    () = self.background.stopping() => {
+                        self.sender.send_replace(None);
+                        return end(running).await;
+                    }
                 }
             };
             self.sender.send_replace(None);
-            let restarts = self.mcp.restarts.fetch_add(1, Ordering::Relaxed) + 1;
+            let restarts = self.server.restarts.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(restarts, "the Telegram MCP server ended ({}); restarting it", describe(status));
             if began.elapsed() >= HEALTHY {
                 pauses = self::pauses(PAUSES);
@@ -149,7 +192,7 @@ impl ChildKeeper {
             let Some(next) = self.restart(&mut pauses).await else {
                 return;
             };
-            self.mcp.child.store(next.child.id().unwrap_or_default(), Ordering::Relaxed);
+            self.server.child.store(next.child.id().unwrap_or_default(), Ordering::Relaxed);
             self.sender.send_replace(Some(Arc::clone(&next.connection)));
             running = next;
         }

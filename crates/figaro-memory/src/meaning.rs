@@ -56,7 +56,7 @@ impl Meaning {
         self.embedder.name()
     }
 
-    /// Returns `true` if today's caps leave room for background vectors; a local model, which costs nothing, always has
+    /// Returns `true` if the bot's limits leave room for background vectors; a local model, which costs nothing, always has
     /// room.
     #[must_use]
     pub(crate) fn has_spare(&self) -> bool {
@@ -79,11 +79,14 @@ impl Meaning {
                 embedded.vectors.first().map(|vector| ByteVector::of(vector))
             }
             Err(error) => {
-                let now = self.clock.steady();
-                self.with_failures(|failures| {
-                    failures.questions = failures.questions.saturating_add(1);
-                    failures.at = now;
-                });
+                // A limit of one payer says nothing about the questions of others.
+                if !matches!(error, EmbedError::OverBudget | EmbedError::Unpriced(_)) {
+                    let now = self.clock.steady();
+                    self.with_failures(|failures| {
+                        failures.questions = failures.questions.saturating_add(1);
+                        failures.at = now;
+                    });
+                }
                 self.tell(&error);
                 None
             }

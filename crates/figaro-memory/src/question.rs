@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use figaro_base::tz::Tz;
 
-use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_base::ids::{ChatId, SessionId};
 use figaro_domain::conversation::EntryKey;
+use figaro_domain::usage::Payer;
 
 /// A question and its context.
 #[derive(Debug, Clone)]
@@ -25,8 +26,8 @@ pub struct RecallQuery<'a> {
     pub shown: Option<EntryKey>,
     /// Token limit of the results.
     pub tokens: usize,
-    /// Author of the question, who pays for its vector.
-    pub user: UserId,
+    /// Payer of the vector of the question.
+    pub payer: Payer,
 }
 
 impl RecallQuery<'_> {

@@ -14,7 +14,6 @@ use super::words::{self, StemmerLanguage, Term};
 use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::conversation::{EntryKey, Message};
-use figaro_domain::usage::Payer;
 use figaro_domain::vector::ByteVector;
 use figaro_store::{SessionEnd, StoreError};
 
@@ -133,8 +132,7 @@ impl Chats {
 
     /// Returns the vector of the question at its author's cost; `None` if it does not arrive in time.
     async fn vector_of(&self, question: &RecallQuery<'_>, text: &str) -> Option<ByteVector> {
-        let payer = Payer::new(question.chat, question.user.clone());
-        self.meaning()?.of_question(text, payer).await
+        self.meaning()?.of_question(text, question.payer.clone()).await
     }
 
     /// Returns `true` if a chat has other sessions with messages.

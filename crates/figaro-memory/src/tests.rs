@@ -157,6 +157,10 @@ impl Scene {
 impl Scene {
     /// Chats that go by meaning too.
     async fn chats_by(&self, embedder: &Arc<impl Embedder + 'static>) -> Chats {
+        self.chats().with_meaning(Some(self.meaning(embedder).await))
+    }
+
+    async fn meaning(&self, embedder: &Arc<impl Embedder + 'static>) -> Meaning {
         let none = ModelName { provider: String::new(), model: String::new() };
         let parts = LedgerParts {
             models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
@@ -167,11 +171,10 @@ impl Scene {
             zone: figaro_base::tz::Tz::UTC,
             clock: Clock::system(),
             background: TaskTracker::new(),
-            slots: Slots::default(),
+            slots: Arc::new(Slots::default()),
         };
         let ledger = Ledger::open(parts).await.unwrap();
-        let meaning = Meaning::new(embedder.clone(), ledger, Clock::system());
-        self.chats().with_meaning(Some(meaning))
+        Meaning::new(embedder.clone(), ledger, Clock::system())
     }
 }
 
@@ -191,7 +194,7 @@ async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
         zone: figaro_base::tz::Tz::UTC,
         shown,
         tokens: asked.tokens,
-        user: UserId::telegram(1),
+        payer: payer(asked.chat),
     };
     chats.recall(&question).await.unwrap()
 }
@@ -407,6 +410,42 @@ async fn while_the_vector_of_a_question_is_made_the_index_is_free_and_may_be_dro
     embedder.may_answer.notify_one();
     assert_eq!(compared(&first), compared(&found(&chats, &asked).await));
     assert!(first.iter().any(|one| one.message.index == 0), "{first:?}");
+}
+
+/// Has no budget for some questions, and fails at others.
+#[derive(Debug)]
+struct Capped(Halves);
+
+#[async_trait]
+impl Embedder for Capped {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    async fn embed(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        match texts.first().copied() {
+            Some("capped") => Err(EmbedError::OverBudget),
+            Some("broken") => Err(EmbedError::Unusable(String::new())),
+            _ => self.0.embed(purpose, texts).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_person_without_a_budget_does_not_end_search_by_meaning_for_others() {
+    let scene = Scene::with(&[]).await;
+    let halves = Halves { name: "local:halves", made: AtomicUsize::new(0) };
+    let meaning = scene.meaning(&Arc::new(Capped(halves))).await;
+    for (words, is_found) in [("capped", true), ("broken", false)] {
+        for _ in 0..3 {
+            assert!(meaning.of_question(words, payer(0)).await.is_none());
+        }
+        assert_eq!(meaning.of_question("bees", payer(1)).await.is_some(), is_found, "{words}");
+    }
 }
 
 #[tokio::test]

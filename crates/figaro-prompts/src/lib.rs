@@ -74,8 +74,9 @@ pub const AGENTS_FOLDER: &str = "prompts/agents";
 pub struct Prompts {
     templates: Environment<'static>,
     agents: RwLock<Arc<AgentSet>>,
-    packs: RwLock<Arc<PackSet>>,
-    personas: RwLock<Arc<PersonaSet>>,
+    /// Shared with the prompts of other bots, as the personas are.
+    packs: Arc<RwLock<Arc<PackSet>>>,
+    personas: Arc<RwLock<Arc<PersonaSet>>>,
     rendered: RenderCache,
 }
 
@@ -114,19 +115,42 @@ impl Prompts {
     /// # Errors
     /// Those of [`Self::load_for`].
     pub fn load(folder: Option<&Path>) -> Result<Self, String> {
-        Self::read(folder, None)
+        Self::read(folder, folder.map(|_| Path::new(AGENTS_FOLDER)), None)
     }
 
-    /// Like [`Self::load`], for a bot with these tools and providers.
+    /// Like [`Self::load`], for a bot with these tools and providers, and agents in a folder that may stand elsewhere.
     ///
     /// # Errors
     /// Every template that is unreadable or does not compile, with its line, and every fault in the file of an agent, a
     /// persona or a pack; one per line.
-    pub fn load_for(folder: Option<&Path>, names: &AgentFileNames) -> Result<Self, String> {
-        Self::read(folder, Some(names))
+    pub fn load_for(
+        folder: Option<&Path>,
+        agents: Option<&Path>,
+        names: &AgentFileNames,
+    ) -> Result<Self, String> {
+        Self::read(folder, agents, Some(names))
     }
 
-    fn read(folder: Option<&Path>, names: Option<&AgentFileNames>) -> Result<Self, String> {
+    /// Returns prompts with the agents of another folder. Templates, personas and packs are the same, also after a reload.
+    ///
+    /// # Errors
+    /// Every fault in the file of an agent, one per line.
+    pub fn with_agents(&self, agents: &Path, names: &AgentFileNames) -> Result<Self, String> {
+        let read = AgentFiles::of(agents).read(&agents.display().to_string(), Some(names));
+        Ok(Self {
+            templates: self.templates.clone(),
+            agents: RwLock::new(Arc::new(read.map_err(|faults| faults.join("\n"))?)),
+            packs: self.packs.clone(),
+            personas: self.personas.clone(),
+            rendered: RenderCache::default(),
+        })
+    }
+
+    fn read(
+        folder: Option<&Path>,
+        agents: Option<&Path>,
+        names: Option<&AgentFileNames>,
+    ) -> Result<Self, String> {
         if let Some(file) = folder.filter(|folder| folder.is_file()) {
             return Err(format!(
                 "{} is a file: what is your own stands in a folder of this name",
@@ -134,7 +158,8 @@ impl Prompts {
             ));
         }
         let (templates, mut faults) = compile(folder);
-        let agents = AgentFiles::of_prompts(folder).read(AGENTS_FOLDER, names);
+        let shown = agents.map(|agents| agents.display().to_string()).unwrap_or_default();
+        let agents = agents.map_or_else(|| AgentFiles::of_prompts(None), AgentFiles::of).read(&shown, names);
         let agents = agents.map_err(|wrong| faults.extend(wrong));
         let personas = PersonaFiles::of_prompts(folder).read(PERSONAS_FOLDER);
         let personas = personas.map_err(|wrong| faults.extend(wrong));
@@ -143,8 +168,8 @@ impl Prompts {
             (Ok(agents), Ok(personas), Ok(packs)) if faults.is_empty() => Ok(Self {
                 templates,
                 agents: RwLock::new(Arc::new(agents)),
-                packs: RwLock::new(Arc::new(packs)),
-                personas: RwLock::new(Arc::new(personas)),
+                packs: Arc::new(RwLock::new(Arc::new(packs))),
+                personas: Arc::new(RwLock::new(Arc::new(personas))),
                 rendered: RenderCache::default(),
             }),
             _ => Err(faults.join("\n")),

@@ -1,7 +1,5 @@
 //! Records of chats, in the forms of their context packs, and the tasks that remind of them.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
@@ -14,8 +12,8 @@ use crate::{RecordStore, Result, TaskAdded, TaskLimits};
 use figaro_base::ids::{BotId, ChatId, RecordId, RunId, TaskId};
 use figaro_domain::audit::{AuditEvent, Audited};
 use figaro_domain::record::{
-    Book, Forms, ImportanceRules, Record, RecordChange, RecordDraft, ReminderEdits, Removal, Removed,
-    Restored, SaveResult, following, restoring, saving,
+    Book, Forms, Record, RecordChange, RecordDraft, ReminderEdits, Removal, Removed, Restored, SaveResult,
+    following, restoring, saving,
 };
 use figaro_domain::task::{Task, TaskChange};
 use figaro_domain::turn::{self, AskedChange};
@@ -208,11 +206,6 @@ impl RecordStore {
             .await?;
         self.0.tell_of_tasks();
         Ok(added)
-    }
-
-    /// Sets the importance rules of packs, by pack name. They apply in chats that have chosen the pack.
-    pub fn set_pack_rules(&self, rules: BTreeMap<String, ImportanceRules>) {
-        self.0.shared.pack_rules.set(rules);
     }
 }
 

@@ -73,7 +73,7 @@ impl ErasureStore {
         let Some(then) = self.0.read(operation, due::due)? else { return Ok(()) };
         let store = self.0.clone();
         let tables: Vec<&'static str> = [META].into_iter().chain(NAMES).collect();
-        let rewriting = spawn_blocking(move || store.shared.writer.engine().rewrite(&tables));
+        let rewriting = spawn_blocking(move || store.shared.writer.rewrite(&tables));
         let rewritten =
             rewriting.await.map_err(|error| self.0.error(StoreFault::Panic(error.to_string()), operation))?;
         rewritten.map_err(|error| self.0.error(error.into(), operation))?;

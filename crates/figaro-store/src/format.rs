@@ -21,7 +21,7 @@ pub(super) const COPYING: &[u8] = b"copying";
 /// Checks the format of a store, or records this format in a new one, and creates missing tables. Returns the space of
 /// the bot's records.
 pub(super) fn prepare(engine: &mut dyn Engine, url: &StoreUrl, bot: BotId) -> Result<Space, StoreError> {
-    let place = url.folder.display().to_string();
+    let place = url.place();
     let found = recorded(engine).map_err(|fault| fault.into_error(&place, OPEN))?;
     let space = examine(engine, url, bot, found)?;
     let made = create(engine, found.is_none());
@@ -37,7 +37,7 @@ pub(super) fn examine(
     bot: BotId,
     found: Option<u32>,
 ) -> Result<Space, StoreError> {
-    let place = url.folder.display().to_string();
+    let place = url.place();
     let space = match found {
         Some(FORMAT) | None => Space::of(bot),
         Some(found) => return Err(StoreError::OtherFormat { place, found, known: FORMAT }),

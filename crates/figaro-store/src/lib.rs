@@ -20,6 +20,7 @@ mod business;
 mod changes;
 mod chat_records;
 mod children;
+mod commits;
 mod conversation;
 mod decoded;
 mod documents;
@@ -37,6 +38,7 @@ mod look;
 mod marks;
 mod memory;
 mod merged;
+mod meters;
 mod notes;
 mod outbox;
 mod pack_rules;
@@ -53,6 +55,7 @@ mod settings;
 mod snapshot;
 mod space;
 mod store;
+mod stores;
 mod summaries;
 mod table;
 mod tables;
@@ -71,7 +74,9 @@ pub use self::error::StoreError;
 pub use self::inbox::{KEPT_UNREADABLE, RawUpdate, UnreadableUpdate};
 pub use self::inventory::StoreHealth;
 pub use self::memory::Imported;
+pub use self::meters::StoreMeters;
 pub use self::notes::Added;
+pub use self::pack_rules::PackRules;
 pub use self::parts::{
     AuditStore, BusinessStore, ChildStore, ConversationStore, DocumentStore, ErasureStore, ExternalStore,
     FactStore, InboxStore, MemoryStore, NoteStore, OutboxStore, ParkedStore, PeopleStore, PersonaStore,
@@ -88,6 +93,7 @@ pub use self::records::tasks::{KEPT_RUNS, TaskAdded, TaskLimits};
 pub use self::records::turns::Repetition;
 pub use self::records::vectors::{KeptVector, MessageVector, SessionEnd};
 pub use self::store::Store;
+pub use self::stores::Stores;
 pub use self::zone::{Changing, ZoneChangeResult, change_chat, move_tasks, undo_change};
 pub use figaro_domain::turn::TurnEnd;
 

@@ -35,7 +35,7 @@ pub struct Look {
 /// If another process has the store open, it is no store or a damaged one, durable commits are lost, another version of
 /// Figaro wrote it, or it cannot be read.
 pub fn look(url: &StoreUrl, bot: BotId) -> Result<Option<Look>> {
-    let place = url.folder.display().to_string();
+    let place = url.place();
     let failed = |fault: StoreFault| fault.into_error(&place, READ);
     let opened = engine::open_to_read(url).map_err(|error: EngineError| failed(error.into()))?;
     let look = |reader: Box<dyn Reader>| {
@@ -46,7 +46,7 @@ pub fn look(url: &StoreUrl, bot: BotId) -> Result<Option<Look>> {
 }
 
 fn seen(reader: &dyn Reader, url: &StoreUrl, bot: BotId) -> Result<Look> {
-    let place = url.folder.display().to_string();
+    let place = url.place();
     let failed = |fault: StoreFault| -> StoreError { fault.into_error(&place, READ) };
     let found = format::recorded(reader).map_err(failed)?;
     let space = format::examine(reader, url, bot, found)?;

@@ -12,12 +12,15 @@ use super::tables::Tables;
 use figaro_base::ids::ChatId;
 use figaro_domain::record::ImportanceRules;
 
-/// Rules of all packs, by pack name.
-#[derive(Default)]
-pub(super) struct PackRules(RwLock<Arc<BTreeMap<String, ImportanceRules>>>);
+/// Rules of all packs, by pack name. Clones are cheap and share the rules, as the stores of a process do.
+#[derive(Debug, Clone, Default)]
+pub struct PackRules(Arc<RwLock<RulesByPack>>);
+
+type RulesByPack = Arc<BTreeMap<String, ImportanceRules>>;
 
 impl PackRules {
-    pub(super) fn set(&self, rules: BTreeMap<String, ImportanceRules>) {
+    /// Sets the rules of packs. They apply in chats that have chosen the pack.
+    pub fn set(&self, rules: BTreeMap<String, ImportanceRules>) {
         *self.0.write() = Arc::new(rules);
     }
 

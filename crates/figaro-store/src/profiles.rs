@@ -29,6 +29,17 @@ impl ProfileStore {
         })
     }
 
+    /// Returns the person who had this username, without `@`, at their last question. Letter case does not matter.
+    pub fn named(&self, username: &str) -> Result<Option<UserId>> {
+        self.0.read("find a person by name", |tables| {
+            let profiles = tables.profiles.list(&[])?.into_iter();
+            let mut named = profiles.filter(|profile| {
+                profile.names.username.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(username))
+            });
+            Ok(named.next().map(|profile| profile.user))
+        })
+    }
+
     /// Returns the profile of a person; `None` if they were never seen.
     pub fn find(&self, user: &UserId) -> Result<Option<UserProfile>> {
         let key = key::user(user);

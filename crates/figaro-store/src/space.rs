@@ -17,6 +17,11 @@ impl Space {
         Self(prefix)
     }
 
+    /// Returns the beginning of all its keys.
+    pub(super) fn prefix(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Returns the bot of an engine key; `None` if the key is too short.
     pub(super) fn bot_of(key: &[u8]) -> Option<BotId> {
         Some(BotId(i64::from_be_bytes(*key.first_chunk()?) ^ i64::MIN))

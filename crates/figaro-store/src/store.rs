@@ -7,27 +7,22 @@ use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
 use super::changes::Changes;
+use super::commits::Commits;
 use super::decoded::Decoded;
-use super::engine::{self, Engine, EngineError, Keys, MemoryEngine};
+use super::engine::{EngineError, Keys, MemoryEngine};
 use super::fault::StoreFault;
-use super::format::{self, OPEN};
 use super::inventory::{StoreHealth, live_bytes};
-use super::marks::Marks;
 use super::pack_rules::PackRules;
 use super::space::Space;
 use super::tables::{SESSIONS, Tables};
-use super::verify;
 use super::writer::Writer;
 use super::{Result, StoreError};
 use figaro_base::ids::BotId;
-use figaro_config::StoreUrl;
+use figaro_base::tenure::Tenure;
 use figaro_domain::access::AccessList;
 use figaro_domain::conversation::Message;
 use figaro_domain::tool_result;
 
-/// Maximum size of a store that is verified when opened, in bytes; verifying takes about 2 ms per megabyte. Otherwise an
-/// engine notices a damaged page late, perhaps after it has returned wrong records.
-const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
 /// Cache limit of decoded messages, in bytes: some 6,000 short messages.
 const DECODED_BYTES: u64 = 4 * 1024 * 1024;
 /// Cache limit of the decoded access list, in bytes: some 10,000 people.
@@ -55,28 +50,33 @@ pub(super) struct StoreInner {
 }
 
 impl Store {
-    /// Opens the store at this place for this bot, creating it if needed.
-    ///
-    /// # Errors
-    /// If another process has the store open, it is no store or a damaged one, durable commits are lost, another version
-    /// of Figaro wrote it, or its place cannot be read and written.
-    pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
-        let (at, place) = (url.clone(), url.folder.display().to_string());
-        let opened = spawn_blocking(move || open(&at, bot)).await;
-        let writer =
-            opened.map_err(|error| StoreFault::Panic(error.to_string()).into_error(&place, OPEN))??;
-        Ok(Self::over(writer, place, bot))
+    /// Warns if only another bot has conversations in this store: the token may be the wrong one.
+    pub async fn warn_of_others(&self) {
+        let store = self.clone();
+        if let Ok(Ok(Some(other))) = spawn_blocking(move || other_bot(&store)).await {
+            tracing::warn!(
+                bot = %self.bot(), %other,
+                "the store {} has no conversations of this bot, but of another: each bot sees its own, so if they are missed \
+                 here, the token is another bot's",
+                self.shared.place
+            );
+        }
     }
 
     /// Creates an empty store in memory for this bot. It opens no file, starts no thread, and is gone with the last
     /// clone.
     #[must_use]
     pub fn in_memory(bot: BotId) -> Self {
-        let writer = Writer::in_memory(Box::<MemoryEngine>::default(), Space::of(bot));
-        Self::over(writer, "in memory".to_owned(), bot)
+        let commits = Commits::in_memory(Box::<MemoryEngine>::default());
+        Self::over(
+            Writer::new(Arc::new(commits), Space::of(bot)),
+            "in memory".to_owned(),
+            bot,
+            PackRules::default(),
+        )
     }
 
-    fn over(writer: Writer, place: String, bot: BotId) -> Self {
+    pub(super) fn over(writer: Writer, place: String, bot: BotId, pack_rules: PackRules) -> Self {
         let messages = Decoded::within(DECODED_BYTES).shortened_by(tool_result::show);
         Self {
             shared: Arc::new(StoreInner {
@@ -89,7 +89,7 @@ impl Store {
                 summary_news: Arc::default(),
                 messages,
                 access: Decoded::one_within(ACCESS_BYTES),
-                pack_rules: PackRules::default(),
+                pack_rules,
             }),
         }
     }
@@ -153,29 +153,9 @@ impl Store {
     }
 }
 
-/// Opens the engine and creates what is missing in it.
-fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
-    let place = url.folder.display().to_string();
-    let failed = |error: EngineError| StoreFault::from(error).into_error(&place, OPEN);
-    let mut engine = engine::open(url).map_err(failed)?;
-    if engine.disk_bytes().map_err(failed)? <= VERIFIED_BYTES {
-        verify::verify(&mut *engine).map_err(failed)?;
-    }
-    let space = format::prepare(&mut *engine, url, bot)?;
-    if let Some(other) = other_bot(&*engine, &space).map_err(failed)? {
-        tracing::warn!(
-            %bot, %other,
-            "the store {place} has no conversations of this bot, but of another: each bot sees its own, so if they are \
-             missed here, the token is another bot's"
-        );
-    }
-    let marks = Marks::of(&*engine).map_err(failed)?;
-    Writer::start(engine, space, marks).map_err(|error| failed(EngineError::failed(&error)))
-}
-
 /// Returns another bot that has conversations in this store, if this bot has none.
-fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, EngineError> {
-    let view = engine.view()?;
+fn other_bot(store: &Store) -> Result<Option<BotId>, EngineError> {
+    let (view, space) = (store.shared.writer.engine().view()?, Space::of(store.bot()));
     let mut own = view.keys(SESSIONS, &space.range(&Keys::beginning_with([])))?;
     if own.next().is_some() {
         return Ok(None);
@@ -185,10 +165,22 @@ fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, Engine
 }
 
 impl Store {
-    /// Waits until the store can no longer write, as on a full disk, and returns the reason. From then on every write
-    /// fails; acknowledged writes are safe, and reopening the store continues from there.
+    /// Waits until the store can no longer write, as on a full disk or when another process may have the bot, and returns the
+    /// reason. From then on every write fails; acknowledged writes are safe, and reopening the store continues from there.
     pub async fn failed(&self) -> String {
         self.shared.writer.failed().await
+    }
+
+    /// Returns the importance rules of context packs.
+    #[must_use]
+    pub fn pack_rules(&self) -> PackRules {
+        self.shared.pack_rules.clone()
+    }
+
+    /// Returns the right of this process to act for the bot, which another process may take over in a database.
+    #[must_use]
+    pub fn tenure(&self) -> Tenure {
+        self.shared.writer.engine().tenure()
     }
 
     /// Returns the size of the store and the number of unreadable records.

@@ -36,18 +36,18 @@ use figaro_domain::turn::{ActiveTurn, ParkedTurn};
 use figaro_domain::undo::TurnUndo;
 use figaro_domain::usage::{Reservation, Spending};
 
-#[cfg(test)]
-macro_rules! is_by_chat {
-    (chat) => {
-        true
-    };
-    (other) => {
-        false
-    };
+/// Beginning of the keys of a table, and the erasure of its records with their chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyedBy {
+    /// Keys begin with a chat. The records are erased with it.
+    Chat,
+    /// Keys begin with a chat. The records have no words of people, and stay: Telegram still has what they are about.
+    LastingChat,
+    /// Keys begin with something else: `records/erasure` finds the records by their sources.
+    Other,
 }
 
-/// Declares all tables, each with its record type, its stored name, which never changes, and whether its keys begin with a
-/// chat (`by chat`) or not (`by other`).
+/// Declares all tables, each with its record type, its stored name, which never changes, and a [`KeyedBy`].
 macro_rules! tables {
     ($($(#[$doc:meta])* $table:ident: $record:ty = $name:expr, by $key:ident;)+) => {
         /// All tables of the store in a snapshot.
@@ -62,9 +62,8 @@ macro_rules! tables {
         /// Stored names of all tables but [`META`].
         pub(super) const NAMES: [&str; [$($name),+].len() + 1] = [$($name,)+ QUARANTINE];
 
-        /// Stored names of the tables, each with `true` if its keys begin with a chat.
-        #[cfg(test)]
-        pub(super) const BY_CHAT: &[(&str, bool)] = &[$(($name, is_by_chat!($key))),+];
+        /// Stored names of all tables with records of people.
+        pub(super) const KEYED: &[(&str, KeyedBy)] = &[$(($name, KeyedBy::$key)),+];
 
         impl<'a> Tables<'a> {
             /// Returns the tables of a snapshot.
@@ -81,127 +80,127 @@ macro_rules! tables {
 
 tables! {
     /// Updates not settled yet, by bot and id.
-    inbox: Accepted = "inbox", by other;
+    inbox: Accepted = "inbox", by Other;
     /// Settled updates, by bot and id.
-    seen: () = "seen", by other;
+    seen: () = "seen", by Other;
     /// Settled updates by the time of acceptance, so that the oldest are found without a search.
-    seen_by_time: () = "seen_by_time", by other;
+    seen_by_time: () = "seen_by_time", by Other;
     /// Text of unreadable updates, by bot and id, for some days; their ids are among the seen.
-    unreadable: SetAsideUpdate = "unreadable_updates", by other;
+    unreadable: SetAsideUpdate = "unreadable_updates", by Other;
     /// Data erased since the files of the store were rewritten: one record.
-    erasures: RewriteDue = "erasures", by other;
+    erasures: RewriteDue = "erasures", by Other;
     /// The current session of a conversation.
-    current: SessionId = "current", by chat;
+    current: SessionId = "current", by Chat;
     /// Sessions, by id.
-    sessions: Session = SESSIONS, by other;
+    sessions: Session = SESSIONS, by Other;
     /// Sessions of each conversation: key index over `sessions`.
-    sessions_of: () = "sessions_of", by chat;
+    sessions_of: () = "sessions_of", by Chat;
     /// Topics by conversation: `true` while the title is Telegram's automatic one.
-    untitled: bool = "untitled", by chat;
+    untitled: bool = "untitled", by LastingChat;
     /// Profiles of people, by person.
-    profiles: UserProfile = "profiles", by other;
+    profiles: UserProfile = "profiles", by Other;
     /// Messages, by session and index.
-    messages: Message = MESSAGES, by other;
+    messages: Message = MESSAGES, by Other;
     /// Turn in progress of a conversation.
-    turns: ActiveTurn = "runs", by chat;
+    turns: ActiveTurn = "runs", by Chat;
     /// Turns that wait for a person, by id.
-    parked: ParkedTurn = "parked", by other;
+    parked: ParkedTurn = "parked", by Other;
     /// Tool calls by turn and order.
-    calls: ToolCall = "calls", by other;
+    calls: ToolCall = "calls", by Other;
     /// Background messages, by conversation and time.
-    background: Inbound = "overheard", by chat;
+    background: Inbound = "overheard", by Chat;
     /// People who wrote in groups, by chat and person.
-    people: KnownPerson = "people", by chat;
+    people: KnownPerson = "people", by Chat;
     /// Replies on their way, by id.
-    deliveries: DeliveryRecord = "deliveries", by other;
+    deliveries: DeliveryRecord = "deliveries", by Other;
     /// Messages of unfinished answers, by turn and index.
-    live: LiveMessage = "live", by other;
+    live: LiveMessage = "live", by Other;
     /// Messages sent by the bot, by chat and message, with their author, which older versions did not store.
-    own: Option<Author> = "own", by chat;
+    own: Option<Author> = "own", by LastingChat;
     /// Messages sent by the bot by time, so that the oldest are found without a search.
-    own_by_time: () = "own_by_time", by other;
+    own_by_time: () = "own_by_time", by Other;
     /// Notes of chats, by chat and id.
-    notes: Note = "notes", by chat;
+    notes: Note = "notes", by Chat;
     /// Documents of chats, by chat and id.
-    documents: Document = "documents", by chat;
+    documents: Document = "documents", by Chat;
     /// Text of documents, by chat, document and order.
-    passages: Passage = "passages", by chat;
+    passages: Passage = "passages", by Chat;
     /// Records in the forms of context packs, by chat and id.
-    records: Record = "records", by chat;
+    records: Record = "records", by Chat;
     /// Personas written in chats, by chat and id.
-    personas: OwnPersona = "personas", by chat;
+    personas: OwnPersona = "personas", by Chat;
     /// Messages that ask for the words of a persona, by chat and message.
-    persona_questions: PersonaQuestion = "persona_questions", by chat;
+    persona_questions: PersonaQuestion = "persona_questions", by Chat;
     /// Conversations outside Telegram, by name.
-    external: ConversationId = "external", by other;
+    external: ConversationId = "external", by Other;
     /// Names of these conversations, by conversation.
-    external_names: String = "external_names", by chat;
+    external_names: String = "external_names", by Chat;
     /// Next number for such a conversation: one record.
-    external_next: u32 = "external_next", by other;
+    external_next: u32 = "external_next", by Other;
     /// Settings of chats, by chat.
-    chats: ChatConfig = "chats", by chat;
+    chats: ChatConfig = "chats", by Chat;
     /// Changes of settings by the model, by turn.
-    config_changes: ConfigChange = "config_changes", by other;
+    config_changes: ConfigChange = "config_changes", by Other;
     /// Access list: one record.
-    access: AccessList = "access", by other;
+    access: AccessList = "access", by Other;
     /// Strangers who were told that the bot is private, with the time.
-    strangers: DateTime<Utc> = "strangers", by other;
+    strangers: DateTime<Utc> = "strangers", by Other;
     /// Spending, by day, chat, person, task, agents, key and model.
-    spent: Spending = "spent", by other;
+    spent: Spending = "spent", by Other;
     /// Reservations of calls in progress, by id.
-    reserved: Reservation = "reserved", by other;
+    reserved: Reservation = "reserved", by Other;
     /// Notices about limits that were given, by the first day of the period and a text that names the limit.
-    told_of_caps: () = "told_of_caps", by other;
+    told_of_caps: () = "told_of_caps", by Other;
     /// Limits that owners set in chats, by axis.
-    budgets: Budget = "budgets", by other;
+    budgets: Budget = "budgets", by Other;
     /// Scheduled prompts, by task id.
-    tasks: Task = "tasks", by other;
+    tasks: Task = "tasks", by Other;
     /// Tasks of each chat: key index over `tasks`.
-    tasks_of_chat: () = "tasks_of_chat", by chat;
+    tasks_of_chat: () = "tasks_of_chat", by Chat;
     /// Tasks that may still run, by creator.
-    tasks_of_user: () = "tasks_of_user", by other;
+    tasks_of_user: () = "tasks_of_user", by Other;
     /// Tasks by the time at which they are due.
-    tasks_by_wake: () = "tasks_by_wake", by other;
+    tasks_by_wake: () = "tasks_by_wake", by Other;
     /// Tasks with a run in progress.
-    leases: () = "claims", by other;
+    leases: () = "claims", by Other;
     /// Tasks whose Telegram messages may be out of date.
-    stale_cards: () = "stale_cards", by other;
+    stale_cards: () = "stale_cards", by Other;
     /// Runs of tasks, by task and order.
-    task_runs: TaskRun = "task_runs", by other;
+    task_runs: TaskRun = "task_runs", by Other;
     /// Blocks of the indexes of chats, as base64, by chat and order.
-    index_blocks: String = "index_blocks", by chat;
+    index_blocks: String = "index_blocks", by Chat;
     /// Messages edited since the index of their chat read them, by chat, session and index.
-    index_edits: () = "index_edits", by chat;
+    index_edits: () = "index_edits", by Chat;
     /// Vectors of messages, by message key.
-    vectors: StoredVector = "vectors", by other;
+    vectors: StoredVector = "vectors", by Other;
     /// Original names of imported messages, by id.
-    imported: String = "imported", by other;
+    imported: String = "imported", by Other;
     /// Pins of chats, by chat and id.
-    pins: Pin = "pins", by chat;
+    pins: Pin = "pins", by Chat;
     /// Summaries, by session and the index of the first covered message.
-    summaries: Summary = "summaries", by other;
+    summaries: Summary = "summaries", by Other;
     /// Sessions with summary work to do.
-    summary_jobs: SummaryJob = "summary_jobs", by other;
+    summary_jobs: SummaryJob = "summary_jobs", by Other;
     /// Memories of people, by person and id.
-    memories: Memory = "memories", by other;
+    memories: Memory = "memories", by Other;
     /// Messages still to be read for facts, by person and id.
-    unread: Unread = "unread", by other;
+    unread: Unread = "unread", by Other;
     /// Outcomes of received messages, by chat and message.
-    received: ReceivedMessage = "received", by chat;
+    received: ReceivedMessage = "received", by Chat;
     /// Actions of turns that can be undone, by turn.
-    undos: TurnUndo = "undos", by other;
+    undos: TurnUndo = "undos", by Other;
     /// Children of turns, by turn and id.
-    children: ChildRun = "children", by other;
+    children: ChildRun = "children", by Other;
     /// Messages of children and results of their calls, by child and index.
-    child_messages: Message = "child_messages", by other;
+    child_messages: Message = "child_messages", by Other;
     /// Audit log, by place of the entry.
-    audit: AuditEntry = "audit", by other;
+    audit: AuditEntry = "audit", by Other;
     /// Accounts of people that the bot is connected to, by connection.
-    business: BusinessAccount = "business", by other;
+    business: BusinessAccount = "business", by Other;
     /// Chats of these accounts with customers, by connection and chat.
-    customers: CustomerChat = "customers", by other;
+    customers: CustomerChat = "customers", by Other;
     /// End of the audit log, and its beginning once old entries were deleted.
-    audit_head: AuditHead = "audit_head", by other;
+    audit_head: AuditHead = "audit_head", by Other;
 }
 
 #[derive(Serialize, Deserialize)]

@@ -12,12 +12,12 @@ use figaro_domain::budget::Budget;
 use figaro_domain::usage::{Reservation, Spending};
 
 impl UsageStore {
-    /// Stores a reservation of tokens and money for a call. Durable a moment later.
-    pub fn reserve(&self, reservation: &Reservation) -> Result<()> {
-        let reservation = reservation.clone();
-        self.0.change("set a model call's cost aside", move |tables, changes| {
-            changes.put(&tables.reserved, key::id(reservation.id), &reservation)
-        })
+    /// Stores a reservation of tokens and money for a call, durably: the call may cost this much even if it is given up.
+    pub async fn reserve(&self, reservation: &Reservation) -> Result<()> {
+        let reserving = self.0.change_durably("set a model call's cost aside", |tables, changes| {
+            changes.put(&tables.reserved, key::id(reservation.id), reservation)
+        });
+        reserving.await
     }
 
     /// Adds spending and deletes its reservation, in one write. Durable with the next durable call; every turn ends with

@@ -19,6 +19,7 @@ use super::batch::{self, BatchUpdate};
 use super::error::ApiError;
 use super::media::Media;
 use figaro_base::secret::ExposeSecret;
+use figaro_base::tenure::Tenure;
 use figaro_config::TelegramSettings;
 
 /// Timeout of a `getUpdates` long poll, in seconds; Telegram allows at most 50.
@@ -32,9 +33,26 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// Error text of a call that timed out.
 const NO_ANSWER: &str = "no answer in time";
 
-/// Makes calls as the bot. Cheap to clone.
+/// HTTP client of the Bot API for all bots of a process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct TelegramClient(telegram_http::Client);
+
+impl TelegramClient {
+    /// Builds the client with the proxies of the settings.
+    ///
+    /// # Errors
+    /// A message if it cannot be built.
+    pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
+        client(settings).map(Self).map_err(|error| error.without_url().to_string())
+    }
+}
+
+/// Makes calls as the bot, as long as this process may act for it. Cheap to clone.
 #[derive(Clone)]
-pub struct Api(Bot);
+pub struct Api {
+    bot: Bot,
+    tenure: Tenure,
+}
 
 impl fmt::Debug for Api {
     /// Hides the fields, because the bot's `Debug` shows its token.
@@ -97,14 +115,26 @@ methods! {
 }
 
 impl Api {
-    /// Creates a client for the bot in `settings`.
+    /// Makes calls as the bot in `settings`, with a client of its own.
     ///
     /// # Errors
     /// A message if the HTTP client cannot be built or the server's address is invalid.
     pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
+        Self::of_bot(settings, &TelegramClient::new(settings)?, Tenure::default())
+    }
+
+    /// Makes calls as the bot in `settings`, while `tenure` holds.
+    ///
+    /// # Errors
+    /// A message if the server's address is invalid.
+    pub fn of_bot(
+        settings: &TelegramSettings,
+        client: &TelegramClient,
+        tenure: Tenure,
+    ) -> Result<Self, String> {
         let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
-        let client = client(settings).map_err(|error| error.without_url().to_string())?;
-        Ok(Self(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url)))
+        let token = settings.token.expose_secret().to_owned();
+        Ok(Self { bot: Bot::with_client(token, client.0.clone()).set_api_url(url), tenure })
     }
 
     /// Calls a method of the Bot API and returns its result.
@@ -115,7 +145,7 @@ impl Api {
     where
         P: Payload<Output = Value> + Serialize,
     {
-        in_time(self.post(P::NAME).json(&payload)).await
+        self.while_owned(in_time(self.post(P::NAME)?.json(&payload))).await
     }
 
     /// Sends a document by `sendDocument`; `rest` holds the other parameters, as in a JSON call.
@@ -129,7 +159,7 @@ impl Api {
         rest: &Map<String, Value>,
     ) -> Result<Value, ApiError> {
         let form = Form::new().part("document", Part::text(content).file_name(name));
-        in_time(self.post("sendDocument").multipart(with_rest(form, rest))).await
+        self.while_owned(in_time(self.post("sendDocument")?.multipart(with_rest(form, rest)))).await
     }
 
     /// Sends a picture or a voice message; `rest` holds the other parameters, as in a JSON call.
@@ -146,14 +176,14 @@ impl Api {
             Media::Voice(bytes) => ("sendVoice", "voice", "voice.ogg", bytes),
         };
         let form = Form::new().part(field, Part::bytes(bytes).file_name(name));
-        within(self.post(method).multipart(with_rest(form, rest)), UPLOAD_TIMEOUT).await
+        self.while_owned(within(self.post(method)?.multipart(with_rest(form, rest)), UPLOAD_TIMEOUT)).await
     }
 
     /// Downloads a file by its path from `getFile`. Errors are messages without the address, which contains the
     /// token.
     #[must_use]
     pub(crate) fn download(&self, path: &str) -> BoxStream<'static, Result<Vec<u8>, String>> {
-        let pieces = self.0.download_file_stream(path);
+        let pieces = self.bot.download_file_stream(path);
         let plain = pieces.map(|piece| match piece {
             Ok(bytes) => Ok(bytes.to_vec()),
             Err(error) => Err(error.without_url().to_string()),
@@ -174,16 +204,33 @@ impl Api {
         let parameters = json!({
             "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
         });
-        let (status, body) = answer(self.post("getUpdates").json(&parameters)).await?;
+        let (status, body) = self.while_owned(answer(self.post("getUpdates")?.json(&parameters))).await?;
         batch::read(status, &body)
     }
 
-    fn post(&self, method: &str) -> RequestBuilder {
-        let mut url = self.0.api_url();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().push(&format!("bot{}", self.0.token())).push(method);
+    /// Ends a call that is under way once another process may act for the bot.
+    async fn while_owned<T>(&self, call: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
+        tokio::select! {
+            done = call => done,
+            () = self.tenure.ended() => {
+                Err(ApiError::Unclear("another process may have the bot by now".to_owned()))
+            }
         }
-        self.0.client().post(url)
+    }
+
+    /// Begins a call.
+    ///
+    /// # Errors
+    /// If another process may act for the bot by now.
+    fn post(&self, method: &str) -> Result<RequestBuilder, ApiError> {
+        if !self.tenure.holds() {
+            return Err(ApiError::Unreachable("another process may have the bot".to_owned()));
+        }
+        let mut url = self.bot.api_url();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push(&format!("bot{}", self.bot.token())).push(method);
+        }
+        Ok(self.bot.client().post(url))
     }
 }
 
@@ -242,4 +289,45 @@ fn network(error: &telegram_http::Error) -> ApiError {
         return ApiError::Unreachable("no connection".to_owned());
     }
     ApiError::Unclear(if error.is_timeout() { NO_ANSWER } else { "the connection broke" }.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use figaro_base::ids::BotId;
+    use figaro_base::tenure::TenureGrant;
+    use figaro_mcp::proxy::Proxies;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn no_call_begins_or_goes_on_once_another_process_may_have_the_bot() {
+        // It takes connections and never answers.
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let settings = TelegramSettings {
+            token: "1:abc".to_owned().into(),
+            bot: BotId(1),
+            api_url: format!("http://{}", listener.local_addr().unwrap()),
+            proxies: Proxies::default(),
+        };
+        let grant = TenureGrant::new(Instant::now() + Duration::from_secs(3600));
+        let client = TelegramClient::new(&settings).unwrap();
+        let api = Api::of_bot(&settings, &client, grant.tenure()).unwrap();
+        let ending = async {
+            listener.accept().await.unwrap();
+            grant.end();
+        };
+        let (under_way, ()) = tokio::join!(api.call(GetMe(json!({}))), ending);
+        assert!(
+            matches!(&under_way, Err(ApiError::Unclear(why)) if why.contains("another process")),
+            "{under_way:?}"
+        );
+        let later = api.call(GetMe(json!({}))).await;
+        assert!(
+            matches!(&later, Err(ApiError::Unreachable(why)) if why.contains("another process")),
+            "{later:?}"
+        );
+    }
 }

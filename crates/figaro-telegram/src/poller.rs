@@ -1,10 +1,13 @@
 //! Receives updates by long polling. An update is acknowledged only after it is stored, by requesting the updates
 //! after it.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::ExponentialBackoff;
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::api::{Api, DeleteWebhook, GetWebhookInfo};
 use super::batch::BatchUpdate;
@@ -13,7 +16,39 @@ use super::error::ApiError;
 use super::intake::{BatchIds, Intake};
 use super::kinds;
 use super::tries;
+use figaro_agent::delivery::Owners;
 use figaro_base::shutdown::TaskTracker;
+use figaro_prompts::texts::Locales;
+
+/// Number of refusals within [`CONFLICT_TIME`] after which owners are told: a process that ends may still ask once.
+const CONFLICTS: usize = 5;
+const CONFLICT_TIME: Duration = Duration::from_secs(600);
+/// Pause between two messages to the owners.
+const TOLD_EVERY: Duration = Duration::from_secs(6 * 3600);
+
+/// Refusals because another program fetches the updates.
+#[derive(Debug, Default)]
+struct ConflictWatch {
+    times: VecDeque<Instant>,
+    told: Option<Instant>,
+}
+
+impl ConflictWatch {
+    /// Counts a refusal. Returns `true` if owners are to be told.
+    fn lasts(&mut self) -> bool {
+        let now = Instant::now();
+        self.times.push_back(now);
+        while self.times.front().is_some_and(|first| now.duration_since(*first) > CONFLICT_TIME) {
+            self.times.pop_front();
+        }
+        let is_due = self.told.is_none_or(|told| now.duration_since(told) > TOLD_EVERY);
+        let lasts = self.times.len() >= CONFLICTS && is_due;
+        if lasts {
+            self.told = Some(now);
+        }
+        lasts
+    }
+}
 
 /// Fetches updates and passes them to the intake.
 #[derive(Debug)]
@@ -22,6 +57,10 @@ pub struct Poller {
     pub api: Api,
     /// Stores the updates and passes them on.
     pub intake: Intake,
+    /// Owners, who hear of another program that fetches the updates.
+    pub owners: Arc<dyn Owners>,
+    /// Texts of that message, by language.
+    pub locales: Arc<Locales>,
     /// Stop signal of the polling loop.
     pub background: TaskTracker,
 }
@@ -30,7 +69,7 @@ impl Poller {
     /// Polls until a stop is requested.
     pub async fn run(self) {
         let mut cursor = Cursor::default();
-        let mut pauses = tries::pauses();
+        let (mut pauses, mut conflict) = (tries::pauses(), ConflictWatch::default());
         let kinds = kinds::asked();
         while !self.background.is_stopping() {
             let polled = tokio::select! {
@@ -44,7 +83,7 @@ impl Poller {
                 },
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
                 Err(ApiError::Conflict) => {
-                    self.settle_conflict().await;
+                    self.settle_conflict(&mut conflict).await;
                     self.rest(&mut pauses).await;
                 }
                 Err(error) => {
@@ -63,8 +102,11 @@ impl Poller {
         }
     }
 
-    /// Ends a webhook, unless a stop is requested first.
-    async fn settle_conflict(&self) {
+    /// Tells the owners of a conflict that lasts, and ends a webhook, unless a stop is requested first.
+    async fn settle_conflict(&self, conflict: &mut ConflictWatch) {
+        if conflict.lasts() {
+            self.owners.tell(self.locales.map(|texts| texts.fetched_elsewhere().to_owned())).await;
+        }
         tokio::select! {
             () = self.end_webhook() => {}
             () = self.background.stopping() => {}

@@ -50,7 +50,10 @@ pub fn agents(
     let servers = servers::names(&settings.map_err(|faults| StartupError(faults.to_string()))?);
     let names = names(&table(additions)?, servers);
     match task {
-        AgentsTask::Check(folder) => check(folder.as_deref(), &names)?,
+        AgentsTask::Check(folder) => {
+            let set = values.get("AGENTS_FOLDER").map(|folder| folder.trim()).filter(|set| !set.is_empty());
+            check(folder.as_deref().or(set.map(Path::new)), &names)?;
+        }
         AgentsTask::Schema => say(&format!("{:#}", agent_schema(&names))),
     }
     all_said()

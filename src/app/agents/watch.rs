@@ -1,6 +1,6 @@
 //! Reloads the owner's agent files while the bot runs. Changes apply from the next turn.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,10 +9,11 @@ use tokio::task::spawn_blocking;
 use crate::app::watch::{OwnersFiles, own_names};
 use figaro_mcp_client::servers::Servers;
 use figaro_prompts::texts::Texts;
-use figaro_prompts::{AGENTS_FOLDER, AgentFileNames, AgentFiles, AgentSet, Prompts};
+use figaro_prompts::{AgentFileNames, AgentFiles, AgentSet, Prompts};
 
 #[derive(Debug)]
 pub(in crate::app) struct AgentFolder {
+    pub(in crate::app) folder: PathBuf,
     /// Holder of the current agents; replaced on reload.
     pub(in crate::app) prompts: Arc<Prompts>,
     /// Names that agent files may use.
@@ -39,13 +40,14 @@ impl OwnersFiles for AgentFolder {
     }
 
     async fn look(&self) -> Option<Self::Seen> {
-        let files = spawn_blocking(|| AgentFiles::of(Path::new(AGENTS_FOLDER))).await.ok()?;
+        let folder = self.folder.clone();
+        let files = spawn_blocking(move || AgentFiles::of(&folder)).await.ok()?;
         Some((files, self.names()))
     }
 
     fn read(&self, seen: &Self::Seen) -> Result<AgentSet, String> {
         let (files, names) = seen;
-        files.read(AGENTS_FOLDER, Some(names)).map_err(|faults| faults.join("\n"))
+        files.read(&self.place(), Some(names)).map_err(|faults| faults.join("\n"))
     }
 
     fn is_changed(&self, agents: &AgentSet) -> bool {
@@ -63,6 +65,6 @@ impl OwnersFiles for AgentFolder {
     }
 
     fn place(&self) -> String {
-        AGENTS_FOLDER.to_owned()
+        self.folder.display().to_string()
     }
 }

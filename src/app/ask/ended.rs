@@ -13,6 +13,7 @@ use crate::app::groups::AT_ONCE;
 use figaro_agent::delivery::{TurnClosing, TurnEnding};
 use figaro_base::secret::Redactor;
 use figaro_base::system::in_words;
+use figaro_domain::budget::{BudgetAxis, Period};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolCall;
 use figaro_domain::usage::Spent;
@@ -125,7 +126,7 @@ impl FinishedTurn<'_> {
                 "cached_tokens": usage.cached,
                 "output_tokens": usage.output,
             },
-            "spent": spent(self.before, self.ledger.spent_today()),
+            "spent": spent(self.before, self.ledger.spent(&BudgetAxis::Bot, Period::Day)),
             "tool_calls": calls.iter().map(shown).collect::<Vec<_>>(),
         });
         if let (Some(event), Value::Object(own)) = (event.as_object_mut(), own) {

@@ -31,6 +31,7 @@ use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_agent::turn::unfinished::end_unfinished;
+use figaro_domain::budget::{BudgetAxis, Period};
 
 /// Reason to stop printing a turn.
 enum PrintStop {
@@ -53,7 +54,7 @@ pub async fn ask(
     // Log lines would mix with the answer.
     values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
     let settings = settings_without_bot(&values, &Additions::default())?;
-    start_log(&settings)?;
+    start_log(&settings, settings.redactor())?;
     let settings = of_terminal(settings);
     let (groups, mut stop) = (Groups::default(), StopRequests::new(stops, false));
     let ready = tokio::select! {
@@ -69,7 +70,7 @@ pub async fn ask(
         place,
         told,
     } = ready;
-    let before = ledger.spent_today();
+    let before = ledger.spent(&BudgetAxis::Bot, Period::Day);
     let (control, mut printer) = (Control::default(), Printer::new(options.json, locales));
     let turn_control = control.clone();
     groups.front.spawn("turn", async move {

@@ -19,12 +19,12 @@ use futures::{FutureExt, StreamExt, stream};
 use self::finding::Finding;
 pub(super) use self::model::{first_word, without_tools};
 use super::additions::Additions;
-use super::agents;
+use super::bots::{bots_to_run, told_once};
 use super::environment::http_client;
 use super::failure::StartupError;
 use super::models::{name, trials};
 use super::policy;
-use super::providers::{settings_and_hints, table, variables};
+use super::providers::{table, variables};
 use super::servers;
 use super::start_log;
 use super::terminal::{all_said, counted, say};
@@ -33,7 +33,7 @@ use figaro_base::clock::Clock;
 use figaro_config::{ENV_FILE, ModelChoice, PolicySettings, ServersSettings, Settings, Values, Variables};
 use figaro_domain::budget::PeriodCaps;
 use figaro_gateway::unanswered;
-use figaro_prompts::{OWN_FOLDER, Prompts};
+use figaro_prompts::{AGENTS_FOLDER, OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::price::Prices;
 use figaro_provider::trials::{Feature, ModelTrial};
@@ -48,31 +48,36 @@ const ANSWER_TOKENS: u64 = 5_000;
 /// When a check fails; the printed lines name the fault. Also when an added provider cannot be registered.
 pub async fn check(values: &Values, additions: &Additions) -> Result<(), StartupError> {
     let providers = table(additions)?;
-    let (settings, hints) = match settings_and_hints(values, additions) {
+    let (bots, hints) = match bots_to_run(values, additions) {
         Ok(read) => read,
         Err(refusal) => {
             broken_files(values, additions, &providers)?;
             return Err(refusal);
         }
     };
-    if values.all().get("RUST_LOG").is_some_and(|filter| !filter.trim().is_empty()) {
-        start_log(&settings)?;
+    let (settings, all) = (bots.shared(), values.all());
+    if all.get("RUST_LOG").is_some_and(|filter| !filter.trim().is_empty()) {
+        start_log(settings, bots.redactor(&all))?;
     }
     say("✓ settings");
+    let bots = bots.all();
+    if bots.len() > 1 {
+        say(&format!("✓ bots: {}", counted(bots.len(), "bot")));
+    }
     hints
         .into_iter()
-        .chain(proxies(&settings))
-        .chain(prices(&settings))
-        .chain(small_cap(&settings))
-        .chain(idle_keys(&settings))
-        .chain(twice(&settings))
+        .chain(proxies(settings))
+        .chain(of_each(&bots, prices))
+        .chain(of_each(&bots, small_cap))
+        .chain(idle_keys(settings))
+        .chain(of_each(&bots, twice))
         .chain(open_file(values, &variables(additions)?))
         .for_each(|hint| say(&format!("! {hint}")));
-    let probes = probes(&settings, &providers);
-    unheard(&settings, &providers)
+    let probes = probes(&bots, &providers);
+    of_each(&bots, |settings| unheard(settings, &providers))
         .into_iter()
-        .chain(aliases(&settings, &providers))
-        .chain(learned(&settings))
+        .chain(aliases(settings, &providers))
+        .chain(learned(settings))
         .for_each(|hint| say(&format!("! {hint}")));
     let side_by_side = probes.len();
     let mut findings = stream::iter(probes).buffered(side_by_side);
@@ -119,16 +124,37 @@ fn learned(settings: &Settings) -> Vec<String> {
     trials(settings, now).all(now).into_iter().flat_map(line).collect()
 }
 
-/// Returns the checks in output order. Disabled features are left out.
-fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Vec<Finding>>> {
+/// Returns hints about the settings of all bots, each hint once.
+fn of_each<H: IntoIterator<Item = String>>(
+    bots: &[(&str, &Settings)],
+    hints: impl Fn(&Settings) -> H,
+) -> Vec<String> {
+    let of =
+        |(name, settings): &(&str, &Settings)| ((*name).to_owned(), hints(settings).into_iter().collect());
+    told_once(&bots.iter().map(of).collect::<Vec<_>>(), |name, hint| format!("{name}: {hint}"))
+}
+
+/// Returns the checks in output order. Disabled features are left out. What the bots share is checked by the settings of the
+/// first.
+fn probes<'a>(
+    bots: &[(&'a str, &'a Settings)],
+    providers: &'a Providers,
+) -> Vec<BoxFuture<'a, Vec<Finding>>> {
     let one = |finding| vec![finding];
-    let mut probes = vec![place(settings).boxed(), telegram::probe(settings).map(one).boxed()];
-    let files = files(&settings.policy, &settings.servers, providers);
+    let settings = bots[0].1;
+    let mut probes = vec![place(settings).boxed()];
+    probes.extend(bots.iter().map(|(name, settings)| telegram::probe(name, settings).map(one).boxed()));
+    let agents: BTreeSet<&Path> = bots.iter().map(|(_, settings)| settings.agents.as_path()).collect();
+    let files = files(&settings.policy, &settings.servers, &agents, providers);
     probes.push(std::future::ready(files).boxed());
     match http_client(&settings.model.proxies) {
         Ok(http) => {
-            let model = |choice| model::probe(settings, providers, choice, http.clone()).map(one).boxed();
-            probes.extend(choices(settings).map(model));
+            let mut known = BTreeSet::new();
+            for (_, settings) in bots {
+                for choice in choices(settings).filter(|choice| known.insert(choice.to_string())) {
+                    probes.push(model::probe(settings, providers, choice, http.clone()).map(one).boxed());
+                }
+            }
             let embedder = embedder::probe(settings, providers, http.clone());
             let services = services::probe(settings, providers, http);
             let some = |finding: Option<Finding>| finding.into_iter().collect();
@@ -155,26 +181,32 @@ fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -
     let (values, variables) = (values.all(), variables(additions)?);
     let read = (PolicySettings::alone(&values, &variables), ServersSettings::alone(&values, &variables));
     let (Ok(policy), Ok(servers)) = read else { return Ok(()) };
-    let found = files(&policy, &servers, providers);
+    let found = files(&policy, &servers, &BTreeSet::from([Path::new(AGENTS_FOLDER)]), providers);
     found.iter().filter(|finding| finding.result.is_err()).for_each(Finding::say);
     all_said()
 }
 
 /// Checks the owner's files: rules, other MCP servers, prompts.
-fn files(policy: &PolicySettings, servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
+fn files(
+    policy: &PolicySettings,
+    servers: &ServersSettings,
+    agents: &BTreeSet<&Path>,
+    providers: &Providers,
+) -> Vec<Finding> {
     let found = rules(policy).into_iter().chain(other_servers(servers));
-    found.chain(prompts(servers, providers)).collect()
+    found.chain(agents.iter().flat_map(|agents| prompts(servers, agents, providers))).collect()
 }
 
 /// Loads prompts, agents and personas, including the owner's.
-fn load_prompts(servers: &ServersSettings, providers: &Providers) -> Result<Prompts, String> {
-    let names = agents::names(providers, servers::names(servers));
-    Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names)
+fn load_prompts(servers: &ServersSettings, agents: &Path, providers: &Providers) -> Result<Prompts, String> {
+    let names = super::agents::names(providers, servers::names(servers));
+    Prompts::load_for(Some(Path::new(OWN_FOLDER)), Some(agents), &names)
 }
 
 /// Lists settings of agents and personas that their model does not support.
 fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
-    let read = (http_client(&settings.model.proxies), load_prompts(&settings.servers, providers));
+    let read =
+        (http_client(&settings.model.proxies), load_prompts(&settings.servers, &settings.agents, providers));
     // Faults of either are reported as findings.
     let (Ok(http), Ok(prompts)) = read else { return Vec::new() };
     unheard::hints(settings, providers, &http, &prompts)
@@ -183,14 +215,14 @@ fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
 /// Lists model names for HTTP callers that map to no agent.
 fn aliases(settings: &Settings, providers: &Providers) -> Vec<String> {
     // Faults of the prompts are reported as findings.
-    load_prompts(&settings.servers, providers)
+    load_prompts(&settings.servers, &settings.agents, providers)
         .map(|prompts| unanswered(&settings.http.models, &prompts.agents()))
         .unwrap_or_default()
 }
 
 /// Returns one finding for each fault of the owner's prompts, agents and personas.
-fn prompts(servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
-    let faults = load_prompts(servers, providers).err().unwrap_or_default();
+fn prompts(servers: &ServersSettings, agents: &Path, providers: &Providers) -> Vec<Finding> {
+    let faults = load_prompts(servers, agents, providers).err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
 
@@ -268,7 +300,8 @@ fn small_cap(settings: &Settings) -> Option<String> {
 
 /// Warns about keys of a gateway that is off.
 fn idle_keys(settings: &Settings) -> Option<String> {
-    let is_idle = settings.http.address.is_none() && !settings.http.keys.is_empty();
+    let http = &settings.http;
+    let is_idle = http.address.is_none() && http.metrics_address.is_none() && !http.keys.is_empty();
     is_idle.then(|| "API_KEYS is set, but HTTP_ADDR is not: there is no HTTP gateway".to_owned())
 }
 
@@ -294,7 +327,7 @@ fn prices(settings: &Settings) -> Vec<String> {
     unpriced
         .map(|(what, choice)| {
             format!(
-                "{what}: {choice} will not be asked: DAILY_USD is the only bound, and what this model costs is not known. Set its \
+                "{what}: {choice} will not be asked: money is the only limit, and what this model costs is not known. Set its \
                  price (LLM_PRICES={choice}=sent/cached/written in US dollars for a million tokens) or DAILY_TOKENS"
             )
         })

@@ -20,7 +20,7 @@ pub(super) const RUNS: &str = "write to the bot in Telegram: it runs";
 
 pub(super) async fn probe(settings: &Settings) -> Finding {
     let (url, bot, access) = (settings.store.url.clone(), settings.telegram.bot, settings.access.clone());
-    let place = url.folder.display().to_string();
+    let place = url.place();
     let looking = timeout(REACH, spawn_blocking(move || seen(&found(&url), bot, &access)));
     match looking.await {
         Ok(Ok(finding)) => finding,
@@ -36,7 +36,7 @@ const fn finding(result: Result<String, String>) -> Finding {
 }
 
 fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
-    let path = url.folder.display();
+    let path = url.place();
     if let Some(fault) = place_fault(url) {
         return finding(Err(format!("{fault} by STORE_URL")));
     }
@@ -65,7 +65,7 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
         }
         Ok(None) => finding(Ok(format!(
             "{path}: a store of {} that is read and mended when the bot starts; `figaro store check` does that now",
-            url.engine
+            url.engine_name()
         ))),
         // A running bot holds the store: no fault.
         Err(StoreError::InUse(_)) => {

@@ -9,8 +9,10 @@ use figaro_telegram::api::Api;
 use figaro_telegram::error::ApiError;
 use figaro_telegram::inbound::Me;
 
-pub(super) async fn probe(settings: &Settings) -> Finding {
-    Finding::new("telegram", username(settings).await)
+/// Checks the token of a bot; the name of a bot alone is empty.
+pub(super) async fn probe(name: &str, settings: &Settings) -> Finding {
+    let named = |words: String| if name.is_empty() { words } else { format!("{name}: {words}") };
+    Finding::new("telegram", username(settings).await.map(named).map_err(named))
 }
 
 /// Returns the bot's username, and how to turn on what is off at @BotFather.

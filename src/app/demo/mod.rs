@@ -83,7 +83,7 @@ pub async fn demo(
     if let Some(fault) = place_fault(&settings.store.url) {
         return Err(StartupError(format!("{fault} by --store")).into());
     }
-    super::start_log(&settings)?;
+    super::start_log(&settings, settings.redactor())?;
     offline.about = if is_offline { answering::offline() } else { answering::outside(&settings) };
     let mut lines = match &public {
         None => vec![format!("Figaro's demo: open http://{address}/ in a browser. Ctrl-C ends it.")],

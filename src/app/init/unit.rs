@@ -78,7 +78,8 @@ fn unit(program: &Path, folder: &Path) -> String {
 Description=Figaro, an AI agent in Telegram
 
 [Service]
-Type=exec
+Type=notify
+WatchdogSec=60
 ExecStart=\"{program}\"
 WorkingDirectory={folder}
 UMask=0077

@@ -93,7 +93,7 @@ impl Opened {
             zone: settings.timezone,
             clock: self.clock.clone(),
             background: self.background.clone(),
-            slots: Slots::default(),
+            slots: Arc::new(Slots::default()),
         };
         let ledger = Ledger::open(parts).await.map_err(|error| StartupError(error.to_string()))?;
         let meaning = Meaning::new(embedder, ledger, self.clock.clone());

@@ -117,7 +117,7 @@ impl RecallEvaluator<'_> {
             // Imported conversations have no kept data.
             kept: &KeptData::default(),
             pictures: &Pictures::default(),
-            user: &nobody(),
+            payer: &Payer::new(chat, nobody()),
             text: &asked.question,
             recalls: true,
             asked_at: asked_at(asked, history)?,

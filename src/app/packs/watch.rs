@@ -9,14 +9,14 @@ use tokio::task::spawn_blocking;
 use crate::app::watch::{OwnersFiles, own_names};
 use figaro_prompts::texts::Texts;
 use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, Prompts};
-use figaro_store::RecordStore;
+use figaro_store::PackRules;
 
 #[derive(Debug)]
 pub(in crate::app) struct PackFolder {
     /// Holder of the current packs; replaced on reload.
     pub(in crate::app) prompts: Arc<Prompts>,
-    /// Record store; gets the rules of the packs on reload.
-    pub(in crate::app) records: RecordStore,
+    /// Rules of the packs in the store, replaced on reload.
+    pub(in crate::app) rules: PackRules,
 }
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl OwnersFiles for PackFolder {
 
     fn swap(&self, packs: PackSet) -> String {
         let own = own_names(packs.all().map(|pack| pack.name.as_str()), |name| packs.is_built_in(name));
-        self.records.set_pack_rules(packs.rules());
+        self.rules.set(packs.rules());
         self.prompts.replace_packs(packs);
         own
     }

@@ -2,24 +2,28 @@
 
 use std::sync::Arc;
 
-use super::base::{Base, BaseFiles, BaseParts};
+use super::base::{Base, BaseParts};
 use super::ledger;
 use super::tools::{approvers, of_servers, without_chat};
 use super::turns::{Background, TurnParts, turns};
 use crate::app::additions::Additions;
+use crate::app::base_files::BaseFiles;
 use crate::app::environment::http_client;
 use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
+use crate::app::models::trials;
 use crate::app::providers;
 use crate::app::servers::recipe;
-use crate::app::services::ServiceModels;
+use crate::app::services::SharedModels;
 use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Bus, Delivery, Listener, Owners};
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::window::BotName;
 use figaro_base::clock::Clock;
+use figaro_base::ids::UserId;
 use figaro_config::Settings;
-use figaro_ledger::Ledger;
+use figaro_gateway::probes::Probes;
+use figaro_ledger::{Ledger, Slots};
 use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Servers;
 use figaro_prompts::Prompts;
@@ -60,8 +64,10 @@ where
     let http = http_client(&settings.model.proxies)?;
     let described = read.servers.servers.clone();
     let (clock, own, tracked) = (Clock::system(), Arc::new(settings.clone()), groups.clone());
-    let (bot, channel) =
-        (BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() }, terminal.clone());
+    let (bot, channel) = (
+        BotName { name: "Figaro".to_owned(), username: "figaro".to_owned(), user: UserId::telegram(0) },
+        terminal.clone(),
+    );
     let base = Base::new(BaseParts {
         settings: own,
         groups: tracked,
@@ -69,8 +75,12 @@ where
         read,
         store,
         http,
-        embedder: None,
-        services: ServiceModels::default(),
+        models: SharedModels {
+            trials: trials(settings, Clock::system().now()),
+            slots: Arc::new(Slots::new(settings.model.slots, settings.model.own_servers())),
+            ..SharedModels::default()
+        },
+        metrics: Probes::default().metrics.of_bot(bot.username.clone()),
         bot,
         channel,
     });

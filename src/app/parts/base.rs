@@ -1,16 +1,13 @@
 //! Shared dependencies of the bot and of other channels that run turns.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::app::agents::names;
-use crate::app::failure::StartupError;
+use crate::app::base_files::BaseFiles;
+use crate::app::door::Door;
 use crate::app::groups::Groups;
-use crate::app::models::trials;
-use crate::app::policy;
 use crate::app::reader_program::reader_program;
-use crate::app::servers::{self, LoadedServers};
-use crate::app::services::ServiceModels;
+use crate::app::services::{ServiceModels, SharedModels};
+use crate::app::watch::HeldText;
 use figaro_agent::channel::Channel;
 use figaro_agent::documents::{Documents, FileReader};
 use figaro_agent::eraser::Erasures;
@@ -23,14 +20,13 @@ use figaro_agent::turn::window::BotName;
 use figaro_base::clock::Clock;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_config::Settings;
-use figaro_gateway::listen::GatewayListener;
+use figaro_gateway::metrics::BotMetrics;
+use figaro_ledger::Slots;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_memory::Chats;
-use figaro_policy::tools::{Policy, Rules};
-use figaro_prompts::texts::Locales;
-use figaro_prompts::{OWN_FOLDER, Prompts};
-use figaro_provider::Providers;
+use figaro_policy::tools::Policy;
+use figaro_prompts::Prompts;
 use figaro_provider::embed::Embedder;
 use figaro_provider::trials::ModelTrials;
 use figaro_store::Store;
@@ -62,6 +58,9 @@ pub(super) struct Base {
     /// Last pictures of conversations, which are changed next.
     pub(super) pictures: LastPictures,
     pub(super) trials: ModelTrials,
+    /// Requests at servers of the owner, of all bots of the process.
+    pub(super) slots: Arc<Slots>,
+    pub(super) metrics: BotMetrics,
     /// Name of the bot in prompts.
     pub(super) bot: BotName,
     pub(super) channel: Arc<dyn Channel>,
@@ -70,27 +69,17 @@ pub(super) struct Base {
 /// The bot in Telegram: dependencies of its turns, and access to its chats.
 pub(super) struct Bot {
     pub(super) base: Base,
-    /// Socket of the gateway; `None` if it is off, or taken out.
-    pub(super) door: Option<GatewayListener>,
+    /// Where the gateway is reached; `None` if it is off, or taken out.
+    pub(super) door: Option<Door>,
     pub(super) me: Me,
     pub(super) mcp: Mcp,
     pub(super) servers: Servers,
-    /// Other MCP servers of the owner's file.
-    pub(super) described: LoadedServers,
-    /// Text of the owner's rules file; `None` if there is none.
-    pub(super) policy_text: Option<String>,
+    /// Texts of the owner's rules and of the other MCP servers.
+    pub(super) policy_text: HeldText,
+    pub(super) servers_text: HeldText,
     pub(super) sender: Sender,
     pub(super) live: Arc<Live>,
     pub(super) approvers: Approvers,
-}
-
-/// Loaded files of prompts, rules and texts.
-pub(super) struct BaseFiles {
-    prompts: Arc<Prompts>,
-    pub(super) locales: Arc<Locales>,
-    rules: Rules,
-    pub(super) policy_text: Option<String>,
-    pub(super) servers: LoadedServers,
 }
 
 /// Parameters of [`Base::new`].
@@ -101,59 +90,20 @@ pub(super) struct BaseParts {
     pub(super) read: BaseFiles,
     pub(super) store: Store,
     pub(super) http: reqwest::Client,
-    pub(super) embedder: Option<Arc<dyn Embedder>>,
-    pub(super) services: ServiceModels,
+    pub(super) models: SharedModels,
+    pub(super) metrics: BotMetrics,
     pub(super) bot: BotName,
     pub(super) channel: Arc<dyn Channel>,
-}
-
-impl BaseFiles {
-    /// Reads prompts, rules and texts.
-    ///
-    /// # Errors
-    /// Faults of all files, one per line, in words for the owner.
-    pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, StartupError> {
-        let names = names(providers, servers::names(&settings.servers));
-        let prompts = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
-        let (servers, policy) = (servers::load(&settings.servers), policy::load(&settings.policy));
-        match (prompts, servers, policy) {
-            (Ok(prompts), Ok(servers), Ok((policy_text, rules))) => Ok(Self {
-                prompts: prompts.into(),
-                locales: Arc::new(Locales::default()),
-                rules,
-                policy_text,
-                servers,
-            }),
-            (prompts, servers, policy) => {
-                let faults = [prompts.err(), servers.err(), policy.err()];
-                Err(broken(&faults.into_iter().flatten().collect::<Vec<_>>().join("\n")))
-            }
-        }
-    }
-}
-
-/// Builds the error for files with faults.
-fn broken(faults: &str) -> StartupError {
-    let lines: Vec<&str> = faults.lines().collect();
-    if let [fault] = lines.as_slice() {
-        return StartupError((*fault).to_owned());
-    }
-    StartupError(format!(
-        "{} mistakes in your own files:\n  - {}\nMend them, or move a file away to go on without it; `figaro check` looks at all of them.",
-        lines.len(),
-        lines.join("\n  - ")
-    ))
 }
 
 impl Base {
     /// Builds the dependencies of turns of a channel.
     pub(super) fn new(ground: BaseParts) -> Self {
-        let BaseParts { settings, groups, clock, read, store, http, embedder, services, bot, channel } =
-            ground;
-        let BaseFiles { prompts, locales, rules, .. } = read;
-        let trials = trials(&settings, clock.now());
+        let BaseParts { settings, groups, clock, read, store, http, models, metrics, bot, channel } = ground;
+        let SharedModels { embedder, services, trials, slots } = models;
+        let BaseFiles { prompts, locales, policy, .. } = read;
         let pages = Pages::new(&settings.pages);
-        store.records().set_pack_rules(prompts.packs().rules());
+        store.pack_rules().set(prompts.packs().rules());
         Self {
             settings,
             groups,
@@ -161,7 +111,7 @@ impl Base {
             prompts,
             languages: Languages { locales, settings: store.settings() },
             vitals: Arc::new(Vitals::new(clock.now())),
-            policy: Policy::new(Arc::new(rules)),
+            policy,
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             chats: Chats::new(store.messages(), clock.clone()),
             pages,
@@ -171,6 +121,8 @@ impl Base {
             services,
             pictures: LastPictures::default(),
             trials,
+            slots,
+            metrics,
             bot,
             channel,
             clock,

@@ -1,6 +1,5 @@
 //! HTTP gateway: its turns and its server.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,6 +10,7 @@ use super::handles::eraser;
 use super::stateless::StatelessTurns;
 use super::tools::without_chat;
 use super::turns::{Background, TurnParts, turns};
+use crate::app::door::{Door, GATEWAY};
 use crate::app::failure::StartupError;
 use figaro_agent::delivery::{Bus, Owners};
 use figaro_agent::tools::servers::ServerTools;
@@ -20,13 +20,11 @@ use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
 use figaro_agent::turn::summaries::Summariser;
 use figaro_base::shutdown::TaskTracker;
-use figaro_base::system::in_words;
-use figaro_config::{AccessMode, AccessSettings, HttpSettings, Settings};
+use figaro_config::{AccessMode, AccessSettings, Settings};
 use figaro_gateway::caller::KnownCallers;
+use figaro_gateway::counters::BotCounters;
 use figaro_gateway::gateway::Gateway;
 use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub};
-use figaro_gateway::listen::GatewayListener;
-use figaro_gateway::metrics::Meters;
 use figaro_gateway::{router, unanswered};
 use figaro_ledger::Ledger;
 use figaro_telegram::webhook::Webhook;
@@ -60,31 +58,15 @@ impl Runner for ByPlace {
 
 pub(super) struct GatewayTurns {
     pub(super) runner: Arc<dyn Runner>,
-    hub: Hub,
-    meters: Arc<Meters>,
+    pub(super) hub: Hub,
+    counters: BotCounters,
     summariser: Summariser,
 }
 
 /// Gateway with an open socket, ready to serve.
 pub(in crate::app) struct BoundGateway {
     gateway: Gateway,
-    door: GatewayListener,
-}
-
-/// Opens the socket of the settings; `None` if the gateway is off.
-///
-/// # Errors
-/// When the socket cannot be opened, with a remedy.
-pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<GatewayListener>, StartupError> {
-    let Some(address) = settings.address else { return Ok(None) };
-    let opened = GatewayListener::open(address).await;
-    opened.map(Some).map_err(|error| {
-        let why = match error.kind() {
-            ErrorKind::PermissionDenied => "this account may not use it: choose a port above 1023".to_owned(),
-            _ => in_words(&error),
-        };
-        StartupError(format!("the HTTP gateway cannot listen at HTTP_ADDR={address}: {why}"))
-    })
+    door: Door,
 }
 
 /// Builds the turns of the gateway; `None` if it is off.
@@ -96,7 +78,7 @@ pub(super) fn turns_of(
     servers: &ServerTools,
 ) -> Option<GatewayTurns> {
     base.settings.http.address?;
-    let (hub, meters) = (Hub::default(), Arc::new(Meters::default()));
+    let (hub, counters) = (Hub::default(), base.metrics.gateway());
     let bus = Bus::new(vec![Arc::new(hub.clone())]);
     let base = base.elsewhere(of_callers(&base.settings), Arc::new(hub.clone()));
     // The summariser and the extractor work for all conversations of the store.
@@ -133,10 +115,9 @@ pub(super) fn turns_of(
         store: base.store.clone(),
         eraser: eraser(&base),
         stateless: Arc::new(stateless),
-        meters: meters.clone(),
-        clock: base.clock.clone(),
+        counters: counters.clone(),
     });
-    Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() })
+    Some(GatewayTurns { runner, hub, counters, summariser: telegram.summariser.clone() })
 }
 
 /// Returns the settings of turns whose access was checked before: here it is open.
@@ -152,7 +133,7 @@ impl GatewayTurns {
         base: &Base,
         ledger: &Arc<Ledger>,
         mailboxes: &Mailboxes,
-        door: Option<GatewayListener>,
+        door: Option<Door>,
     ) -> Result<BoundGateway, StartupError> {
         let door = door.ok_or_else(|| StartupError("the HTTP gateway has no address".to_owned()))?;
         let gateway = Gateway {
@@ -166,9 +147,10 @@ impl GatewayTurns {
             remembers: base.settings.limits.memory_limit > 0,
             store: base.store.clone(),
             eraser: eraser(base),
-            meters: self.meters,
-            summariser: self.summariser,
+            counters: self.counters,
+            metrics: base.metrics.all.clone(),
             vitals: base.vitals.clone(),
+            summariser: self.summariser,
             clock: base.clock.clone(),
             background: base.groups.front.clone(),
         };
@@ -177,13 +159,9 @@ impl GatewayTurns {
 }
 
 impl BoundGateway {
-    /// Serves callers until a stop is requested.
-    pub(in crate::app) fn serve(self, webhook: Option<Webhook>, background: &TaskTracker) {
+    /// Serves callers until a stop is requested. `name` is that of the bot among others.
+    pub(in crate::app) fn serve(self, name: &str, webhook: Option<Webhook>, background: &TaskTracker) {
         let Self { gateway, door } = self;
-        match door.address() {
-            Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
-            Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
-        }
         unanswered(&gateway.aliases, &gateway.prompts.agents())
             .iter()
             .for_each(|words| tracing::warn!("{words}"));
@@ -193,8 +171,21 @@ impl BoundGateway {
             None => router(gateway),
         };
         let stopping = background.clone();
+        let listener = match door {
+            Door::Own(listener) => listener,
+            Door::Shared(routes) => {
+                let route = routes.add(name, router);
+                background.spawn("gateway", async move {
+                    stopping.stopping().await;
+                    drop(route);
+                    hub.settled().await;
+                });
+                return;
+            }
+        };
+        listener.tell_address(GATEWAY);
         background.spawn("gateway", async move {
-            door.serve(router, stopping).await;
+            listener.serve(router, stopping).await;
             hub.settled().await;
         });
     }

@@ -2,9 +2,9 @@
 
 pub(super) mod asking;
 mod background;
-pub(super) mod base;
+mod base;
 mod business;
-pub(super) mod gateway;
+mod gateway;
 mod handles;
 mod inline;
 mod meaning;
@@ -17,7 +17,7 @@ mod upkeep;
 
 use std::sync::Arc;
 
-use self::base::{Base, BaseFiles, BaseParts, Bot};
+use self::base::{Base, BaseParts, Bot};
 use self::gateway::{BoundGateway, ByPlace};
 use self::handles::{CommandTools, handles, late, task_cards};
 use self::router::{Onward, router};
@@ -27,14 +27,12 @@ use self::upkeep::{Watches, retention, rewriter, scheduler, spawn_keepers};
 use super::additions::Additions;
 use super::agents;
 use super::commands;
-use super::environment::{http_client, open_store, start_mcp};
 use super::failure::StartupError;
 use super::groups::Groups;
+use super::host::Host;
 use super::identity::who_am_i;
 use super::models::{models, name};
 use super::providers;
-use super::servers::recipe;
-use super::services::ServiceModels;
 use super::watch::News;
 use figaro_agent::delivery::{Bus, Delivery, Owners};
 use figaro_agent::languages::Languages;
@@ -50,8 +48,9 @@ use figaro_base::ids::{ChatId, UserId};
 use figaro_config::{Settings, SpendingSettings};
 use figaro_domain::budget::{Caps, PeriodCaps};
 use figaro_domain::role::AccessRole;
-use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf, Slots};
-use figaro_mcp_client::servers::Servers;
+use figaro_gateway::hub::Hub;
+use figaro_gateway::metrics::{BotSources, MeteredBot};
+use figaro_ledger::{ConfiguredLimits, Ledger, LedgerParts, RoleOf};
 use figaro_policy::access::is_owner;
 use figaro_provider::Providers;
 use figaro_provider::models::Models;
@@ -82,6 +81,18 @@ pub(super) struct AppParts {
     pub(super) parked: Parked,
     /// Default model, for chats that have chosen none.
     pub(super) model: String,
+    /// Has its values read for metrics.
+    pub(super) _metered: MeteredBot,
+}
+
+/// Plan of a bot, from which it is built.
+pub(super) struct BotPlan<'a> {
+    pub(super) host: &'a Host,
+    /// Name among others of this process; `None` if it runs alone.
+    pub(super) name: Option<&'a str>,
+    pub(super) settings: &'a Settings,
+    pub(super) additions: &'a Additions,
+    pub(super) store: Store,
 }
 
 /// Background workers; started after recovery.
@@ -101,15 +112,15 @@ pub(super) enum UpdateSource {
     Sent(Webhook),
 }
 
-/// Builds all parts and their background workers.
+/// Builds all parts of a bot and their background workers.
 pub(super) async fn build(
-    settings: &Settings,
+    plan: &BotPlan<'_>,
     groups: &Groups,
     clock: &Clock,
-    additions: &Additions,
 ) -> Result<(AppParts, Runners), StartupError> {
+    let additions = plan.additions;
     let providers = providers::table(additions)?;
-    let mut bot = Box::pin(bot(settings, &providers, groups, clock)).await?;
+    let mut bot = Box::pin(bot(plan, &providers, groups, clock)).await?;
     let door = bot.door.take();
     let ledger = ledger(&bot.base, &providers).await?;
     bot.base.chats = meaning::chats(&bot.base, &ledger);
@@ -130,6 +141,7 @@ pub(super) async fn build(
     let tools = CommandTools { all: turns.ender.tools.clone(), telegram, desk: desk.clone() };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let inline = inline::inline_runner(&bot, &ledger, owners.clone(), &servers);
+    let hub = gateway.as_ref().map(|gateway| gateway.hub.clone());
     let of_gateway = gateway.as_ref().map(|gateway| gateway.runner.clone());
     let drafts = business::draft_runner(&bot, desk, &ledger, owners.clone(), &servers);
     let runner = ByPlace { telegram: turns, gateway: of_gateway, inline, drafts };
@@ -143,17 +155,29 @@ pub(super) async fn build(
     let (own, heard) = (commands.clone(), owners.clone());
     let onward = Onward { handles: &handles, commands: own, mailboxes, newest, owners: heard };
     let router = Arc::new(router(&bot, onward));
-    let updates = updates(&bot, router.clone());
+    let updates = updates(&bot, router.clone(), owners.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let news =
-        News { owners: owners.clone(), languages: base.languages.clone(), vitals: base.vitals.clone() };
+        News { owners: owners.clone(), locales: base.languages.locales.clone(), vitals: base.vitals.clone() };
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
-    let parts = AppParts { store, router, commands, delivery, owners, languages, parked, model };
+    let _metered = metered(base, &ledger, &mailboxes_of_gateway, hub);
+    let parts = AppParts { store, router, commands, delivery, owners, languages, parked, model, _metered };
     Ok((parts, Runners { scheduler, retention, rewriter, watches, updates, gateway }))
+}
+
+/// Has the values of the bot read for metrics.
+fn metered(base: &Base, ledger: &Arc<Ledger>, mailboxes: &Mailboxes, hub: Option<Hub>) -> MeteredBot {
+    base.metrics.run(BotSources {
+        started_at: base.vitals.started_at,
+        clock: base.clock.clone(),
+        mailboxes: mailboxes.clone(),
+        ledger: ledger.clone(),
+        hub,
+    })
 }
 
 fn owners(bot: &Bot) -> TelegramOwners {
@@ -166,13 +190,16 @@ fn owners(bot: &Bot) -> TelegramOwners {
     }
 }
 
-fn updates(bot: &Bot, router: Arc<Router>) -> UpdateSource {
+fn updates(bot: &Bot, router: Arc<Router>, owners: Arc<dyn Owners>) -> UpdateSource {
     let base = &bot.base;
     let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
     let intake = Intake { inbox: base.store.inbox(), router, clock: base.clock.clone() };
     match base.settings.http.webhook.clone() {
         Some(settings) => UpdateSource::Sent(Webhook { api, intake, settings, background }),
-        None => UpdateSource::Fetched(Poller { api, intake, background }),
+        None => {
+            let locales = base.languages.locales.clone();
+            UpdateSource::Fetched(Poller { api, intake, owners, locales, background })
+        }
     }
 }
 
@@ -195,20 +222,19 @@ fn delivery(bot: &Bot, ledger: &Arc<Ledger>, newest: Newest) -> TelegramDelivery
 }
 
 async fn bot(
-    settings: &Settings,
+    plan: &BotPlan<'_>,
     providers: &Providers,
     groups: &Groups,
     clock: &Clock,
 ) -> Result<Bot, StartupError> {
-    let read = BaseFiles::all(settings, providers)?;
-    // The store first: a bot that runs in this folder has its port as well, and the store says so.
-    let store = open_store(settings).await?;
-    let door = gateway::door(&settings.http).await?;
-    let api = Api::new(&settings.telegram).map_err(StartupError)?;
-    let http = http_client(&settings.model.proxies)?;
-    let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
-    let services = ServiceModels::new(settings, providers, &http)?;
-    let (me, mcp) = tokio::try_join!(who_am_i(&api, &settings.telegram), start_mcp(settings, groups))?;
+    let (host, settings) = (plan.host, plan.settings);
+    let (read, store) = (host.files(settings, providers).await?, plan.store.clone());
+    let door = host.door(&settings.http).await?;
+    let client = host.telegram(&settings.telegram).await?;
+    let api = Api::of_bot(&settings.telegram, &client, store.tenure()).map_err(StartupError)?;
+    let http = host.http(settings).await?;
+    let models = host.models(settings, providers, clock).await?;
+    let (me, mcp) = tokio::try_join!(who_am_i(&api, &settings.telegram), host.mcp(settings, store.tenure()))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
@@ -223,16 +249,17 @@ async fn bot(
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), read.locales.clone()));
     let languages = Languages { locales: read.locales.clone(), settings: store.settings() };
     let channel = Arc::new(TelegramChannel { sender: sender.clone(), languages, profiles: store.profiles() });
-    let name = BotName { name: me.name.clone(), username: me.username.clone() };
-    let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
-    let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
-    let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
+    let user = UserId::telegram(me.id.0);
+    let name = BotName { name: me.name.clone(), username: me.username.clone(), user };
+    let (policy_text, servers_text) = (read.policy_text.clone(), read.servers_text.clone());
+    let servers = host.servers(settings, &read).await?;
     let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
+    let metrics = host.probes().metrics.of_bot(plan.name.map_or_else(|| me.username.clone(), str::to_owned));
     let bot = name;
     let base =
-        Base::new(BaseParts { settings, groups, clock, read, store, http, embedder, services, bot, channel });
+        Base::new(BaseParts { settings, groups, clock, read, store, http, models, metrics, bot, channel });
     let approvers = approvers(&base);
-    Ok(Bot { base, door, me, mcp, servers, described, policy_text, sender, live, approvers })
+    Ok(Bot { base, door, me, mcp, servers, policy_text, servers_text, sender, live, approvers })
 }
 
 /// Returns the limits on spending of the settings.
@@ -284,7 +311,7 @@ async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Start
         clock: base.clock.clone(),
         // `back` still books the cost of turns that are being stopped.
         background: base.groups.back.clone(),
-        slots: Slots::new(base.settings.model.slots, base.settings.model.own_servers()),
+        slots: base.slots.clone(),
     };
     Ledger::open(parts).await.map_err(|error| StartupError(error.to_string()))
 }

@@ -9,7 +9,7 @@ use crate::app::packs::PackFolder;
 use crate::app::personas::PersonaFolder;
 use crate::app::policy::PolicyFile;
 use crate::app::servers::ServersFile;
-use crate::app::watch::{FileWatch, News};
+use crate::app::watch::{FileWatch, News, WatchTurns};
 use figaro_agent::delivery::Owners;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
@@ -69,11 +69,13 @@ impl Watches {
         };
         let servers = ServersFile {
             settings: base.settings.servers.clone(),
-            text: bot.described.text.clone(),
+            text: bot.servers_text.clone(),
             servers: bot.servers.clone(),
         };
-        let agents = AgentFolder { prompts: base.prompts.clone(), names, servers: bot.servers.clone() };
-        let packs = PackFolder { prompts: base.prompts.clone(), records: base.store.records() };
+        let folder = base.settings.agents.clone();
+        let agents =
+            AgentFolder { folder, prompts: base.prompts.clone(), names, servers: bot.servers.clone() };
+        let packs = PackFolder { prompts: base.prompts.clone(), rules: base.store.pack_rules() };
         let personas = PersonaFolder { prompts: base.prompts.clone() };
         let background = || base.groups.front.clone();
         Self {
@@ -85,13 +87,17 @@ impl Watches {
         }
     }
 
-    /// Starts all watchers; they run until the bot stops.
-    pub(in crate::app) fn spawn(self, front: &TaskTracker) {
-        front.spawn("policy", self.policy.run());
-        front.spawn("servers", self.servers.run());
-        front.spawn("agents", self.agents.run());
-        front.spawn("packs", self.packs.run());
-        front.spawn("personas", self.personas.run());
+    /// Starts all watchers; they run until the bot stops. Of several bots with the same files one watches at a time.
+    pub(in crate::app) fn spawn(self, turns: WatchTurns, front: &TaskTracker) {
+        let (agents, stopping) = (self.agents, front.clone());
+        front.spawn("agents", async move { turns.agents.run(agents.run(), &stopping).await });
+        let stopping = front.clone();
+        front.spawn("files", async move {
+            let all = async {
+                tokio::join!(self.policy.run(), self.servers.run(), self.packs.run(), self.personas.run());
+            };
+            turns.others.run(all, &stopping).await;
+        });
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 
 use super::file::rules_of;
-use crate::app::watch::{FileText, OwnersFiles, look_at};
+use crate::app::watch::{FileText, HeldText, OwnersFiles, look_at};
 use figaro_policy::tools::{Policy, Rules};
 use figaro_prompts::texts::Texts;
 
@@ -14,7 +14,7 @@ use figaro_prompts::texts::Texts;
 pub(in crate::app) struct PolicyFile {
     pub(in crate::app) file: PathBuf,
     /// Text of the rules in force; `None` if there was no file.
-    pub(in crate::app) text: Option<String>,
+    pub(in crate::app) text: HeldText,
     /// Holder of the current rules; replaced on reload.
     pub(in crate::app) policy: Policy,
 }
@@ -26,7 +26,7 @@ impl OwnersFiles for PolicyFile {
     type Read = Rules;
 
     fn held(&self) -> FileText {
-        Ok(self.text.clone())
+        Ok(self.text.get())
     }
 
     async fn look(&self) -> Option<FileText> {
@@ -47,6 +47,10 @@ impl OwnersFiles for PolicyFile {
         let count = rules.owners();
         self.policy.replace(rules);
         count.to_string()
+    }
+
+    fn hold(&self, seen: &FileText) {
+        self.text.set(seen);
     }
 
     fn words(texts: &Texts) -> [&str; 2] {

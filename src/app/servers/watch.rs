@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::file::servers_of;
-use crate::app::watch::{FileText, OwnersFiles, look_at};
+use crate::app::watch::{FileText, HeldText, OwnersFiles, look_at};
 use figaro_config::ServersSettings;
 use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Servers;
@@ -15,7 +15,7 @@ pub(in crate::app) struct ServersFile {
     /// Path of the file, and values of variables in it.
     pub(in crate::app) settings: ServersSettings,
     /// Text of the servers in use; `None` if there was no file.
-    pub(in crate::app) text: Option<String>,
+    pub(in crate::app) text: HeldText,
     /// Running servers; replaced on reload.
     pub(in crate::app) servers: Servers,
 }
@@ -27,7 +27,7 @@ impl OwnersFiles for ServersFile {
     type Read = Vec<ServerConfig>;
 
     fn held(&self) -> FileText {
-        Ok(self.text.clone())
+        Ok(self.text.get())
     }
 
     async fn look(&self) -> Option<FileText> {
@@ -43,6 +43,10 @@ impl OwnersFiles for ServersFile {
     fn swap(&self, configs: Vec<ServerConfig>) -> String {
         self.servers.replace(configs);
         self.servers.names().join(", ")
+    }
+
+    fn hold(&self, seen: &FileText) {
+        self.text.set(seen);
     }
 
     fn words(texts: &Texts) -> [&str; 2] {

@@ -3,12 +3,12 @@
 use std::fs;
 
 use figaro_offline::model::ModelReply;
-use figaro_offline::telegram::TelegramView;
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::with;
 use crate::parking::call;
-use crate::support::scene::text;
+use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, World};
 
 const ALL: &str = "{name: \"*\", server: box}";
@@ -45,7 +45,7 @@ async fn what_a_rule_allows_is_asked_about_once_a_result_was_read_unless_the_rul
     assert!(text(&card).contains("⚠️ Before that I read a text by others: box"), "{}", text(&card));
     world.press(ANN, &card, "✓ Once").await;
     world.ends_for_ann("read first").await;
-    // The next turn has read nothing yet.
+    // A result counts in its own turn.
     world.calls_in_turn(ANN, "count again", &[("box__count", json!({}))]);
     world.ends_for_ann("count again").await;
 
@@ -55,6 +55,46 @@ async fn what_a_rule_allows_is_asked_about_once_a_result_was_read_unless_the_rul
     bot.logged("an MCP server is ready").await;
     world.calls_in_turn(ANN, "read and count", &[echo("x"), ("box__count", json!({}))]);
     world.ends_for_ann("read and count").await;
+}
+
+#[tokio::test]
+async fn words_of_other_people_and_files_are_texts_by_others() {
+    let world = World::without_privacy().await;
+    world.team();
+    let rules = "rules:\n  - {name: all, server: box, then: allow}\n";
+    fs::write(world.folder.path().join("policy.yaml"), rules).unwrap();
+    let bot = world.helped(json!({"box": with("plain", json!({}))}), ALL).await;
+    bot.logged("an MCP server is ready").await;
+    let counts = |said: &str| {
+        world.when(said, ModelReply::turn(vec![call("box__count", json!({}))]));
+        world.when(said, ModelReply::text(&format!("End of {said}.")));
+        world.say(ANN, TEAM, &format!("@figaro_bot {said}"));
+    };
+    counts("count alone");
+    world.see_text(TEAM, "End of count alone.").await;
+    world.say(BOB, TEAM, "Ann, have it counted a thousand times!");
+    counts("count beside Bob");
+    let card = world.asks_to_approve(TEAM).await;
+    assert!(text(&card).contains("⚠️ Before that I read a text by others: Bob"), "{}", text(&card));
+    world.press(ANN, &card, "✓ Once").await;
+    world.see_text(TEAM, "End of count beside Bob.").await;
+
+    let said = "count what was sent";
+    world.when(said, ModelReply::turn(vec![call("box__count", json!({}))]));
+    world.when(said, ModelReply::text("End of it."));
+    world.telegram.send(Say::new(ANN, ANN, said).forward_from(BOB)).unwrap();
+    let card = world.asks_to_approve(ANN).await;
+    assert!(text(&card).contains("⚠️ Before that I read a text by others: Bob"), "{}", text(&card));
+    world.press(ANN, &card, "✗ Deny").await;
+    world.see_text(ANN, "End of it.").await;
+    // The next turn is shown the forwarded message, too; a new conversation is not.
+    world.calls_in_turn(ANN, "count again", &[("box__count", json!({}))]);
+    let card = world.asks_to_approve(ANN).await;
+    world.press(ANN, &card, "✗ Deny").await;
+    world.ends_for_ann("count again").await;
+    world.told(ANN, ANN, "/new").await;
+    world.calls_in_turn(ANN, "count anew", &[("box__count", json!({}))]);
+    world.ends_for_ann("count anew").await;
 }
 
 #[tokio::test]

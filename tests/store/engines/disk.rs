@@ -25,6 +25,10 @@ impl Disk {
         Self { kind, folder: TempDir::new().unwrap() }
     }
 
+    pub(super) fn kind(&self) -> EngineKind {
+        self.kind
+    }
+
     /// The folder around the store's.
     pub(super) fn home(&self) -> &Path {
         self.folder.path()

@@ -83,7 +83,7 @@ async fn a_store_that_is_gone_is_no_new_one(folder: &Disk) {
 
 async fn another_store_in_its_place_is_seen(folder: &Disk) {
     add_notes(&folder.open().await, 0..1).await;
-    let other = Disk::new(folder.url().engine);
+    let other = Disk::new(folder.kind());
     add_notes(&other.open().await, 0..50).await;
     put_back(&other, folder, |path| !is_mark(path));
     let refused = folder.try_open().await.unwrap_err();
@@ -106,7 +106,7 @@ async fn a_count_that_is_behind_or_unreadable_is_no_loss(folder: &Disk) {
 
 async fn a_count_that_is_no_file_is_named(folder: &Disk) {
     drop(folder.open().await);
-    fs::create_dir(folder.path().join(format!("{}.mark", folder.url().engine))).unwrap();
+    fs::create_dir(folder.path().join(format!("{}.mark", folder.kind()))).unwrap();
     let refused = folder.try_open().await.unwrap_err().to_string();
     assert!(refused.contains(".mark beside it, which says how far it was durable"), "{refused}");
 }

@@ -18,6 +18,7 @@ mod outbox;
 mod people;
 mod personas;
 mod pins;
+mod postgres;
 mod profiles;
 mod receptions;
 mod redb;
@@ -196,6 +197,16 @@ macro_rules! conformance {
     ($($concern:ident { $($behaviour:ident)+ })+) => {
         conformance! { @ on_redb Redb $($concern { $($behaviour)+ })+ }
         conformance! { @ on_sled Sled $($concern { $($behaviour)+ })+ }
+
+        mod on_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $behaviour() {
+                    let Some(database) = super::postgres::Database::new() else { return };
+                    super::$concern::$behaviour(&database).await;
+                }
+            )+)+
+        }
     };
     (@ $backend:ident $kind:ident $($concern:ident { $($behaviour:ident)+ })+) => {
         mod $backend {

@@ -64,7 +64,7 @@ async fn a_damaged_page_of_a_closed_store_is_seen_by_all_who_read_it() {
         for failed in [copied.unwrap_err(), exported.unwrap_err()] {
             assert!(failed.to_string().contains("cannot be read"), "{failed}");
         }
-        assert!(!target.folder.exists(), "nothing was begun");
+        assert!(!target.folder().unwrap().exists(), "nothing was begun");
         let refused = damaged.try_open().await.unwrap_err();
         assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
     }

@@ -254,6 +254,7 @@ pub(super) async fn a_sound_store_says_so(backend: &dyn Backend) {
     store.conversations().append(words(SessionId::new(), &"x".repeat(50_000))).unwrap();
     store.flush().await.unwrap();
     let health = store.health().await.unwrap();
-    assert!(health.bytes >= 50_000, "{health:?}");
+    // A database compresses.
+    assert!(health.bytes >= 20_000, "{health:?}");
     assert_eq!(health.unreadable, 0);
 }

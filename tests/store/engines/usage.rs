@@ -75,7 +75,7 @@ pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend)
         |tokens| Reservation { id: ReservationId::new(), most: spending(1, CHAT, 4, "openai:a", tokens) };
     let (first, second, third) = (reserve(1000), reserve(200), reserve(30));
     for reservation in [&first, &second, &third] {
-        store.usage().reserve(reservation).unwrap();
+        store.usage().reserve(reservation).await.unwrap();
     }
     store.usage().book(&spending(1, CHAT, 4, "openai:a", 4), Some(first.id)).unwrap();
     store.flush().await.unwrap();

@@ -288,7 +288,7 @@ mod tests {
         let output = tool().call(&ToolContext::somewhere(), arguments).await;
         output.map_err(|error| match error {
             ToolError::ForModel(words) => words,
-            ToolError::Denied(_) | ToolError::Unknown(_) => panic!("{error:?}"),
+            error => panic!("{error:?}"),
         })
     }
 

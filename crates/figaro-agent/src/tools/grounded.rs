@@ -28,17 +28,15 @@ pub struct Grounded {
 impl WebSearch for Grounded {
     async fn search(&self, context: &ToolContext, query: &str) -> Result<WebSearchResult, SearchError> {
         let models = &self.ledger.models;
+        let within = context.tree.as_ref().map(|TreeShare { tree, by }| Drawing { tree, by: *by });
         let searches = |model: &_| models.capabilities(model).is_some_and(|can| can.web_search);
         match (models.order(&context.agent.default_model).into_iter().find(searches), &self.otherwise) {
             (Some(model), other) if searches(&context.agent.default_model) || other.is_none() => {
                 let request =
                     Request { web_search: true, ..Request::new("", INSTRUCTIONS, vec![Item::user(query)]) };
                 let (order, payer) = (models.order(&model), context.payer());
-                let call = match &context.tree {
-                    Some(TreeShare { tree, by }) => {
-                        let drawing = Drawing { tree, by: *by };
-                        self.ledger.call_within(drawing, &order, request, payer).await
-                    }
+                let call = match within {
+                    Some(drawing) => self.ledger.call_within(drawing, &order, request, payer).await,
                     None => self.ledger.call(&order, request, payer).await,
                 };
                 let mut call = call.map_err(|error| failed(&error))?;
@@ -54,7 +52,8 @@ impl WebSearch for Grounded {
             }
             (_, Some(other)) => {
                 let searching = other.search(context, query);
-                self.ledger.search(context.payer(), searching).await.map_err(|error| failed(&error))?
+                let found = self.ledger.search(within, context.payer(), searching).await;
+                found.map_err(|error| failed(&error))?
             }
             (_, None) => Err(SearchError::Unavailable("no model here searches".to_owned())),
         }

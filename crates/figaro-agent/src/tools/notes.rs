@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, as_data, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, as_kept_data, typed};
 use figaro_base::ids::NoteId;
 use figaro_domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
@@ -90,7 +90,7 @@ pub(crate) fn list(store: NoteStore) -> Arc<dyn Tool> {
                     json!({"key": key, "notes": items})
                 })
                 .collect();
-            Ok(of_list(as_data("lists", lists.into()), first))
+            Ok(of_list(as_kept_data("lists", lists.into()), first))
         }
     })
 }
@@ -116,7 +116,7 @@ pub(crate) fn remove(store: NoteStore) -> Arc<dyn Tool> {
             let removed = store.remove(context.place.chat, id).await?.ok_or_else(unknown)?;
             let left = store.of_chat(context.place.chat)?;
             let left = left.iter().find(|note| note.key == removed.key).map(|note| note.id);
-            let value = as_data("removed", json!({"key": removed.key, "content": removed.content}));
+            let value = as_kept_data("removed", json!({"key": removed.key, "content": removed.content}));
             Ok(of_list(value, left))
         }
     })

@@ -138,8 +138,7 @@ impl PageTools {
         let sources = vec![Source { title: page.title.clone(), url: url.to_owned() }];
         // An address that only the model wrote may hold words of the chat.
         let outside = page.document.is_none() && context.approved.is_none();
-        let read = Some(url.to_owned());
-        let side_effects = SideEffects { outside, sources, read, ..SideEffects::default() };
+        let side_effects = SideEffects { outside, sources, ..SideEffects::default() };
         Ok(ToolOutput { side_effects, ..shown(&page, url, from).into() })
     }
 
@@ -168,7 +167,7 @@ fn approval(call: MethodCall, context: &ToolContext) -> Approval {
         may_last: false,
         reason: None,
         rule: RULE.to_owned(),
-        read: context.read.clone(),
+        read: context.read_for(RULE),
         asked_in: place.chat,
         requester: context.speaker.clone(),
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolDefinition, ToolError, as_data, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, as_kept_data, typed};
 use figaro_base::ids::PinId;
 use figaro_base::text::one_line;
 use figaro_domain::pin::{DEFAULT_IMPORTANCE, MAX_CONTENT_CHARS, MAX_PINS, Pin, VITAL};
@@ -100,7 +100,7 @@ pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
                 return Err(ToolError::Denied(words));
             }
             match store.remove(chat, pin.id).await? {
-                Some(removed) => Ok(as_data("removed", json!({"content": removed.content}))),
+                Some(removed) => Ok(as_kept_data("removed", json!({"content": removed.content}))),
                 None => Ok(listed(&pins)),
             }
         }
@@ -110,7 +110,7 @@ pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
 /// Makes the error for an unknown pin, with the list of pins.
 fn listed(pins: &[Pin]) -> Value {
     let list = |pin: &Pin| json!({"pin_id": pin.id, "content": one_line(&pin.content, LINE_CHARS)});
-    let mut answer = as_data("pins", pins.iter().map(list).collect());
+    let mut answer = as_kept_data("pins", pins.iter().map(list).collect());
     answer["success"] = json!(false);
     answer["error"] = json!("no pin of this chat has this id; pins holds all of them with their ids");
     answer

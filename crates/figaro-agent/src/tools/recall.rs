@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolContext, ToolDefinition, ToolError, as_data, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, as_data, as_kept_data, typed};
 use figaro_domain::conversation::MessageRole;
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
 use figaro_memory::{Chats, RecallQuery, Recalled};
@@ -65,12 +65,18 @@ pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
                 zone,
                 shown: None,
                 tokens: limit * TOKENS,
-                user: context.speaker.user.clone(),
+                payer: context.payer(),
             };
             let found = chats.recall(&question).await?;
             let bears = found.iter().filter(|one| one.score > 0.0).take(limit);
             let messages: Vec<Value> = bears.map(|one| shown(one, zone)).collect();
-            Ok(as_data("messages", messages.into()))
+            // In a private chat all but what was forwarded is by the asker and the bot.
+            let is_by_others = context.place.is_group()
+                || found
+                    .iter()
+                    .any(|one| one.message.forwarded_from.is_some() || one.message.quotes.is_some());
+            let marked = if is_by_others { as_data } else { as_kept_data };
+            Ok(marked("messages", messages.into()))
         }
     })
 }

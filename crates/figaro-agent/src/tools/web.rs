@@ -154,9 +154,7 @@ fn side_effects(hits: Vec<Hit>) -> SideEffects {
         title: if title.is_empty() { url.clone() } else { title },
         url,
     };
-    let sources: Vec<Source> = hits.into_iter().map(source).collect();
-    let read = sources.first().map(|source| source.url.clone());
-    SideEffects { outside: true, sources, read, ..SideEffects::default() }
+    SideEffects { outside: true, sources: hits.into_iter().map(source).collect(), ..SideEffects::default() }
 }
 
 #[cfg(test)]
@@ -199,8 +197,7 @@ mod tests {
         assert_eq!(data["results"][1], second);
         let sources = [("Long title", "https://a.example/x?y=1"), ("http://b.example", "http://b.example")]
             .map(|(title, url)| Source { title: title.into(), url: url.into() });
-        let read = Some("https://a.example/x?y=1".to_owned());
-        let wanted = SideEffects { outside: true, sources: sources.to_vec(), read, ..SideEffects::default() };
+        let wanted = SideEffects { outside: true, sources: sources.to_vec(), ..SideEffects::default() };
         assert_eq!(output.side_effects, wanted);
     }
 

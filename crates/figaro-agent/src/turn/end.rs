@@ -94,7 +94,7 @@ impl Ender {
         self.note(turn, outcome);
         let facts = self.facts(turn, question, outcome).await;
         // The calls of a turn go with its end.
-        let refused = self.refused_after_reading(turn, question, outcome);
+        let refused = self.refused_after_reading(turn, outcome);
         let finish = finish(&facts, outcome);
         if let Err(error) = self.conversations.end_turn(turn, finish.end.clone()).await {
             // Not stored, so not sent either: the next start runs the turn again.
@@ -115,9 +115,7 @@ impl Ender {
             }
         }
         // The person who asked need not wait for this.
-        if let Some(TurnError::OverBudget(over)) = outcome.error() {
-            self.spending.over(over).await;
-        }
+        self.spending.used_up(outcome).await;
         self.tell_of_refused(refused).await;
     }
 

@@ -1,5 +1,5 @@
 //! Names sessions after their first exchange, in the background, with one short model call that no turn waits for. The
-//! call counts towards the daily caps and is skipped when little of them is left. A failed call is retried after the
+//! call counts on all limits and is skipped when little of those of the bot is left. A failed call is retried after the
 //! next exchange.
 
 use std::collections::HashSet;
@@ -144,7 +144,7 @@ impl Namer {
         let written =
             self.ledger.background_text(&unnamed.model, request, unnamed.payer.clone(), LIMIT).await?;
         // A withheld answer is no name, and neither is a truncated one.
-        Ok(written.text.unwrap_or_default())
+        Ok(written.unwrap_or_default())
     }
 
     /// Sets the title of a session's topic, if Telegram generated the current title and nobody has chosen another.

@@ -100,21 +100,6 @@ impl Question {
         Some(Payer { task, agents, key, ..Payer::new(self.parts.first()?.place.chat, user) })
     }
 
-    /// Returns the text by others that the question brings: a forwarded message, a quote, a file; `None` for none.
-    pub(crate) fn brings(&self) -> Option<String> {
-        let asker = self.asker().map(|asker| &asker.user);
-        self.parts.iter().find_map(|part| {
-            let quoted = part
-                .quotes
-                .as_ref()
-                .filter(|quoted| quoted.writer.as_ref().is_some_and(|by| Some(by) != asker));
-            let quoted = quoted.filter(|quoted| quoted.from_person);
-            let file = part.attachments.iter().find_map(|file| file.label.clone());
-            let by = quoted.map(|quoted| quoted.author.clone().unwrap_or_default());
-            part.forwarded_from.clone().or(by).or(file)
-        })
-    }
-
     /// Returns the name of the key of the HTTP gateway that the question came with.
     #[must_use]
     pub(crate) fn key(&self) -> Option<String> {

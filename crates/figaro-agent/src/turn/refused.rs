@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::end::Ender;
 use super::outcome::Outcome;
-use super::question::Question;
+use crate::tools::REFUSED_AFTER_READING;
 use figaro_base::text::one_line;
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::turn::ActiveTurn;
@@ -12,8 +12,6 @@ use figaro_prompts::texts::{Texts, fill};
 
 /// Maximum number of such notices in an hour.
 const MAX_AN_HOUR: usize = 3;
-/// Beginning of the reason of a refusal by policy.
-const BY_POLICY: &str = "not allowed: ";
 /// Maximum length of the name of a text in a notice, in characters.
 const NAME_CHARS: usize = 80;
 
@@ -25,16 +23,11 @@ pub(super) struct RefusedCall {
 
 impl Ender {
     /// Returns a call of the turn that policy refused after the turn had read a text by others.
-    pub(super) fn refused_after_reading(
-        &self,
-        turn: &ActiveTurn,
-        question: &Question,
-        outcome: &Outcome,
-    ) -> Option<RefusedCall> {
-        let read = outcome.answer().and_then(|answer| answer.read.clone()).or_else(|| question.brings())?;
+    pub(super) fn refused_after_reading(&self, turn: &ActiveTurn, outcome: &Outcome) -> Option<RefusedCall> {
+        let read = outcome.answer()?.read.clone()?;
         let is_refused = |call: &ToolCall| {
-            call.status == ToolStatus::Denied
-                && call.result.as_ref().is_some_and(|why| why.contains(BY_POLICY))
+            let why = call.result.as_deref().unwrap_or_default();
+            call.status == ToolStatus::Denied && why.contains(REFUSED_AFTER_READING)
         };
         let calls = self.calls_of_all(turn);
         let calls =

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::error::TurnError;
 use super::outcome::Outcome;
 use super::question::Question;
 use super::report::Reporter;
@@ -31,12 +32,14 @@ pub struct SpendingNotices {
 }
 
 impl SpendingNotices {
-    /// Returns the lines under an answer: limits of the chat and of its people that it has nearly used up, and its cost if
+    /// Returns the lines under an answer: limits of the chat, the asker and the task that are nearly used up, and its cost if
     /// the chat wants it. Tells owners of other limits.
     pub(super) async fn lines(&self, question: &Question, outcome: &Outcome) -> Vec<String> {
         let Some(first) = question.parts.first() else { return Vec::new() };
         let Outcome::Answered(_) = outcome else { return Vec::new() };
-        let nearly = self.ledger.tell_of_nearly(first.place.chat).await;
+        // An answer from outside Telegram has no such lines.
+        let payer = question.payer(None).filter(|_| question.requested.is_none());
+        let nearly = self.ledger.tell_of_nearly(payer.as_ref()).await;
         let nearly = nearly.unwrap_or_else(|error| {
             self.reporter.report(&error, "whether people know of a limit could not be stored");
             Vec::new()
@@ -81,9 +84,20 @@ impl SpendingNotices {
         }
     }
 
-    /// Tells owners, once in its period, that a limit of the whole bot, an agent or a key is used up. People see their own
-    /// limits in place of an answer.
-    pub(super) async fn over(&self, over: &OverBudget) {
+    /// Tells owners, once in its period, that a limit of the whole bot, an agent or a key is used up: one that ended the turn,
+    /// or that an agent met in it. People see their own limits in place of an answer.
+    pub(super) async fn used_up(&self, outcome: &Outcome) {
+        let met = self.ledger.take_met();
+        let own = match outcome.error() {
+            Some(TurnError::OverBudget(over)) => Some(&**over),
+            _ => None,
+        };
+        for over in met.iter().chain(own) {
+            self.over(over).await;
+        }
+    }
+
+    async fn over(&self, over: &OverBudget) {
         let OverBudget { axis, period, .. } = over;
         if !matches!(axis, BudgetAxis::Bot | BudgetAxis::Agent(_) | BudgetAxis::Key(_)) {
             return;

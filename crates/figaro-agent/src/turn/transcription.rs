@@ -76,8 +76,10 @@ impl Transcription {
         let seconds: u64 =
             sounds.filter_map(|one| one.seconds).map(|seconds| seconds.min(MAX_PARTED_SECONDS)).sum();
         hearing.deadline += Duration::from_secs(seconds / OF_LENGTH);
+        let (task, key) = (question.task.as_ref().map(|task| task.id), question.key());
         for part in &mut question.parts {
             let payer = Payer::new(part.place.chat, part.speaker.user.clone());
+            let payer = Payer { task, key: key.clone(), ..payer };
             let words = hearing.words_of(&mut part.attachments, &payer).await;
             if !words.is_empty() {
                 add_words(&mut part.text, words);

@@ -1,4 +1,4 @@
-//! HTTP gateway: address, access and model names. `HTTP_ADDR`, `API_KEYS`, `HTTP_MODELS`, and the variables of JWT and
+//! HTTP gateway: addresses, access and model names. `HTTP_ADDR`, `METRICS_ADDR`, `API_KEYS`, `HTTP_MODELS`, and the variables of JWT and
 //! the webhook.
 
 mod keys;
@@ -20,6 +20,10 @@ use figaro_base::secret::SecretString;
 pub struct HttpSettings {
     /// Address to listen on; `None` disables the gateway.
     pub address: Option<SocketAddr>,
+    /// Address of health and metrics; `None` for none.
+    pub metrics_address: Option<SocketAddr>,
+    /// Base URL at which other processes reach the gateway, without a trailing slash; empty for none.
+    pub peer_url: String,
     /// API keys of callers.
     pub keys: Vec<ApiKey>,
     /// Accepted JWTs; `None` accepts none.
@@ -32,19 +36,29 @@ pub struct HttpSettings {
 
 impl HttpSettings {
     pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
-        let address = read_address(reader);
+        let (address, metrics_address) =
+            (read_address(reader, "HTTP_ADDR"), read_address(reader, "METRICS_ADDR"));
         let (keys, tokens) = (keys::read(reader), TokenSettings::read(reader));
         let webhook = WebhookSettings::read(reader, address.is_some());
         let models = ModelAliases::read(reader);
-        let settings = Self { address, keys, tokens, models, webhook };
+        let peer_url = read_peer_url(reader, address);
+        let settings = Self { address, metrics_address, peer_url, keys, tokens, models, webhook };
         let has_webhook = settings.webhook.is_some();
         let is_open = settings.keys.is_empty() && settings.tokens.is_none();
-        if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
-            reader.fault(
-                "HTTP_ADDR",
-                "can be reached from other machines, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY, or listen on 127.0.0.1",
-            );
-        } else if is_open && has_webhook {
+        let is_reached =
+            |address: Option<SocketAddr>| address.is_some_and(|address| !address.ip().is_loopback());
+        for (name, address) in [("HTTP_ADDR", address), ("METRICS_ADDR", metrics_address)] {
+            if is_open && is_reached(address) {
+                reader.fault(
+                    name,
+                    "can be reached from other machines, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY, or listen on 127.0.0.1",
+                );
+            }
+        }
+        if address == metrics_address && address.is_some_and(|address| address.port() != 0) {
+            reader.fault("METRICS_ADDR", "is the address of HTTP_ADDR: give it another port");
+        }
+        if is_open && has_webhook && !is_reached(address) {
             // A proxy that forwards Telegram's updates would forward requests of others too.
             reader.fault(
                 "WEBHOOK_URL",
@@ -64,9 +78,18 @@ impl HttpSettings {
     }
 }
 
+/// Reads the URL for other processes. Without one it is that of the address, if that names one of this machine.
+fn read_peer_url(reader: &mut VariableReader<'_>, address: Option<SocketAddr>) -> String {
+    if reader.get("HTTP_PEER_URL").is_some() {
+        return reader.url("HTTP_PEER_URL");
+    }
+    let address = address.filter(|address| !address.ip().is_unspecified() && address.port() != 0);
+    address.map_or_else(String::new, |address| format!("http://{address}"))
+}
+
 /// Reads an address with port, or a port alone on this machine.
-fn read_address(reader: &mut VariableReader<'_>) -> Option<SocketAddr> {
-    let text = reader.get("HTTP_ADDR")?;
+fn read_address(reader: &mut VariableReader<'_>, name: &'static str) -> Option<SocketAddr> {
+    let text = reader.get(name)?;
     let address = match text.trim_start_matches(':').parse::<u16>() {
         Ok(port) => Some(SocketAddr::from(([127, 0, 0, 1], port))),
         // `localhost` resolves on this machine; other names would be looked up in the network.
@@ -76,7 +99,7 @@ fn read_address(reader: &mut VariableReader<'_>) -> Option<SocketAddr> {
         Err(_) => text.parse().ok(),
     };
     if address.is_none() {
-        reader.fault("HTTP_ADDR", "is not an address with a port, such as 127.0.0.1:8080, or a port alone");
+        reader.fault(name, "is not an address with a port, such as 127.0.0.1:8080, or a port alone");
     }
     address
 }
@@ -127,6 +150,9 @@ mod tests {
             assert_eq!(read(&[("HTTP_ADDR", "0.0.0.0:8080"), key]).1, Vec::<String>::new(), "{}", key.0);
         }
         assert_eq!(read(&[("HTTP_ADDR", "127.0.0.1:8080")]).1, Vec::<String>::new());
+        assert!(read(&[("METRICS_ADDR", "[::]:9464")]).1[0].contains("need a key"));
+        let (_, faults) = read(&[("HTTP_ADDR", "8080"), ("METRICS_ADDR", "127.0.0.1:8080")]);
+        assert!(faults[0].contains("give it another port"), "{faults:?}");
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct TaskEdit {
     pub addresses: Vec<String>,
     /// Turns that gave the task these words.
     pub made_in: BTreeSet<RunId>,
+    /// Text by others that the model had read before.
+    pub read: Option<String>,
     /// New schedule, with the zone in which it was read.
     pub schedule: Option<(Schedule, Tz)>,
     /// New zone, named by someone. Without a schedule, the times stay the same in the new zone. A single time that has
@@ -87,6 +89,7 @@ impl Task {
                 self.standing.clear();
             }
             self.prompt = prompt;
+            self.read = edit.read;
             self.addresses = edit.addresses;
         }
         let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));

@@ -10,6 +10,7 @@ mod edit;
 mod if_missed;
 mod messages;
 mod missed;
+mod new;
 mod prompt;
 mod reason;
 mod replan;
@@ -37,6 +38,7 @@ pub use cost::Cost;
 pub use edit::TaskEdit;
 pub use if_missed::IfMissed;
 pub use missed::{DueRun, Missed, ON_TIME, Wake};
+pub use new::NewTask;
 pub use reason::Reason;
 pub use shown::{Shows, TaskMessage};
 pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule};
@@ -87,6 +89,9 @@ pub struct Task {
     /// Turns that gave the task its words. It is forgotten with the question of any of them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub made_in: BTreeSet<RunId>,
+    /// Text by others that the model had read when it gave the task its words; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<String>,
     /// Record that the task reminds of; it may no longer exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordId>,
@@ -286,63 +291,7 @@ pub enum RunStatus {
     Skipped,
 }
 
-/// Values of a new task. All others start at their default.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewTask {
-    /// Chat and topic that the task writes to.
-    pub place: Place,
-    /// Person who asked for the task. Their rights are checked at each run.
-    pub creator: Speaker,
-    /// IETF tag of the creator's language.
-    pub language: Option<String>,
-    /// Instruction for the model at each run.
-    pub prompt: String,
-    /// Schedule: a single time or a cron expression.
-    pub schedule: Schedule,
-    /// IANA time zone of the schedule.
-    pub zone: Tz,
-    /// `true` if nobody named the zone, so that it is assumed.
-    pub zone_assumed: bool,
-}
-
 impl Task {
-    /// Creates an active task that begins at `now`, with its first due time.
-    #[must_use]
-    pub fn new(new: NewTask, now: DateTime<Utc>) -> Self {
-        let NewTask { place, creator, language, prompt, schedule, zone, zone_assumed } = new;
-        let next = schedule.next(zone, now);
-        Self {
-            id: TaskId::new(),
-            place,
-            creator,
-            language,
-            title: None,
-            prompt,
-            addresses: Vec::new(),
-            made_in: BTreeSet::new(),
-            record: None,
-            standing: Vec::new(),
-            schedule,
-            zone,
-            zone_assumed,
-            agent: SCHEDULED_AGENT.to_owned(),
-            model: None,
-            if_missed: IfMissed::default(),
-            created_at: now,
-            updated_at: now,
-            state: TaskState::Active,
-            was_paused: None,
-            next,
-            lease: None,
-            retry: None,
-            asked: None,
-            tell: None,
-            failures: 0,
-            last: None,
-            messages: Vec::new(),
-        }
-    }
-
     /// Returns the one-line title for lists and cards.
     #[must_use]
     pub fn title(&self) -> String {

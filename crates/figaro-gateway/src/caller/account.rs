@@ -24,13 +24,6 @@ const OF_SUBJECTS: ByteLimits = ByteLimits { own: 16 << 20, all: 96 << 20 };
 /// Retry time when there is no room.
 const ROOM_AFTER: Duration = Duration::from_secs(1);
 
-/// Limits of a caller. `None` means unlimited.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CallerLimits {
-    /// Maximum requests per minute.
-    pub(super) per_minute: Option<u32>,
-}
-
 /// Limits on the total size of bodies, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct ByteLimits {
@@ -97,28 +90,29 @@ pub(crate) struct BodyPermit {
 /// An account without limits of its own, such as that of callers without a key.
 impl Default for Account {
     fn default() -> Self {
-        Self::new("-", CallerLimits::default(), SharedLimits::of_keys(MAX_AT_ONCE))
+        Self::new("-", None, None, SharedLimits::of_keys(MAX_AT_ONCE))
     }
 }
 
 impl Account {
-    /// Creates an account with this name and these limits.
-    pub(super) fn new(name: &str, limits: CallerLimits, shared: SharedLimits) -> Self {
-        let rate = limits.per_minute.and_then(NonZeroU32::new);
+    /// Creates an account with this name and these limits. The ledger counts by `key` what the caller spends; `per_minute` is
+    /// the maximum of requests, `None` for no limit.
+    pub(super) fn new(
+        name: &str,
+        key: Option<String>,
+        per_minute: Option<u32>,
+        shared: SharedLimits,
+    ) -> Self {
+        let rate = per_minute.and_then(NonZeroU32::new);
         Self {
             name: name.to_owned(),
-            key: None,
+            key,
             rate: rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate))),
             questions: Arc::new(Semaphore::new(MAX_AT_ONCE)),
             bytes: Arc::new(Semaphore::new(shared.bounds.own)),
             followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             shared,
         }
-    }
-
-    /// Has what the caller spends counted by this name.
-    pub(super) fn counted_as(self, key: String) -> Self {
-        Self { key: Some(key), ..self }
     }
 
     /// Returns the name by which the ledger counts what the caller spends.
@@ -207,8 +201,7 @@ mod tests {
     #[test]
     fn bodies_have_room_for_each_caller_and_for_all() {
         let keys = SharedLimits::of_keys(1);
-        let account =
-            |name: &str, shared: &SharedLimits| Account::new(name, CallerLimits::default(), shared.clone());
+        let account = |name: &str, shared: &SharedLimits| Account::new(name, None, None, shared.clone());
         let accounts: Vec<Account> = (0..4).map(|at| account(&at.to_string(), &keys)).collect();
         let own = OF_KEYS.own;
         let mut held: Vec<BodyPermit> = Vec::new();

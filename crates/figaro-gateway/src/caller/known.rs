@@ -5,7 +5,7 @@ use std::sync::Arc;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use super::super::error::GatewayError;
-use super::account::{Account, CallerLimits, SharedLimits};
+use super::account::{Account, SharedLimits};
 use super::subjects::Subjects;
 use super::token::{TokenClaims, Verifier};
 use figaro_config::{ApiKey, HttpSettings, KeyHash};
@@ -38,17 +38,15 @@ impl KnownCallers {
     pub fn new(settings: &HttpSettings) -> Self {
         let shared = SharedLimits::of_keys(MAX_OF_KEYS);
         let keyed = |key: ApiKey| {
-            let limits = CallerLimits { per_minute: key.per_minute };
-            let account = Account::new(&key.name, limits, shared.clone());
-            let account = Arc::new(account.counted_as(key.name.clone()));
-            Keyed { key, account }
+            let account = Account::new(&key.name, Some(key.name.clone()), key.per_minute, shared.clone());
+            Keyed { key, account: Arc::new(account) }
         };
         let tokens = settings.tokens.as_ref();
-        let of_subject = tokens.map(|tokens| CallerLimits { per_minute: tokens.per_minute });
+        let of_subject = tokens.and_then(|tokens| tokens.per_minute);
         Self {
             keys: settings.keys.iter().cloned().map(keyed).collect(),
             verifier: tokens.and_then(Verifier::new),
-            subjects: Subjects::new(of_subject.unwrap_or_default(), SharedLimits::of_subjects(MAX_OF_TOKENS)),
+            subjects: Subjects::new(of_subject, SharedLimits::of_subjects(MAX_OF_TOKENS)),
             is_open: settings.keys.is_empty() && tokens.is_none(),
             keyless: Arc::default(),
         }

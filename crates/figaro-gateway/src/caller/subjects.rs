@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::account::{Account, CallerLimits, SharedLimits};
+use super::account::{Account, SharedLimits};
 use figaro_ledger::SUBJECT;
 
 /// Maximum number of subjects whose usage is kept. The one seen longest ago is forgotten first.
@@ -15,7 +15,8 @@ const MAX_SUBJECTS: usize = 10_000;
 /// Accounts of token holders.
 #[derive(Debug)]
 pub(super) struct Subjects {
-    limits: CallerLimits,
+    /// Maximum requests of a subject per minute; `None` for no limit.
+    per_minute: Option<u32>,
     shared: SharedLimits,
     known: Mutex<HashMap<String, SubjectAccount>>,
 }
@@ -27,8 +28,8 @@ struct SubjectAccount {
 }
 
 impl Subjects {
-    pub(super) fn new(limits: CallerLimits, shared: SharedLimits) -> Self {
-        Self { limits, shared, known: Mutex::default() }
+    pub(super) fn new(per_minute: Option<u32>, shared: SharedLimits) -> Self {
+        Self { per_minute, shared, known: Mutex::default() }
     }
 
     /// Returns the account of a subject, given by a unique text.
@@ -45,8 +46,8 @@ impl Subjects {
             let oldest = idle.min_by_key(|(_, seen)| seen.last).map(|(subject, _)| subject.clone());
             oldest.iter().for_each(|oldest| drop(known.remove(oldest)));
         }
-        let account = Account::new("-", self.limits, self.shared.clone());
-        let account = Arc::new(account.counted_as(format!("{SUBJECT}{subject}")));
+        let key = Some(format!("{SUBJECT}{subject}"));
+        let account = Arc::new(Account::new("-", key, self.per_minute, self.shared.clone()));
         known.insert(subject.to_owned(), SubjectAccount { account: account.clone(), last: now });
         account
     }
@@ -58,8 +59,7 @@ mod tests {
 
     #[test]
     fn each_subject_has_an_account_and_those_of_long_ago_make_room() {
-        let limits = CallerLimits { per_minute: Some(1) };
-        let subjects = Subjects::new(limits, SharedLimits::of_subjects(8));
+        let subjects = Subjects::new(Some(1), SharedLimits::of_subjects(8));
         let ann = subjects.account("ann");
         ann.count().unwrap();
         assert_eq!(ann.key(), Some("jwt:ann"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::super::metrics::Meters;
+use super::super::counters::BotCounters;
 use super::{Hub, HubTurn, TurnCutoff, last, unnamed};
 use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::eraser::Eraser;
@@ -13,7 +13,6 @@ use figaro_agent::turn::control::Control;
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, Runner};
-use figaro_base::clock::Clock;
 use figaro_base::ids::UserId;
 use figaro_store::Store;
 
@@ -31,9 +30,7 @@ pub struct GatewayRunner {
     /// Runs stateless turns.
     pub stateless: Arc<dyn Runner>,
     /// Counters of outcomes.
-    pub meters: Arc<Meters>,
-    /// Source of the current time.
-    pub clock: Clock,
+    pub counters: BotCounters,
 }
 
 /// Ends a turn for its followers on drop, even after a panic.
@@ -100,7 +97,7 @@ impl GatewayRunner {
     fn account(&self, turn: &HubTurn) {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
-        self.meters.turn(turn.client(), closing.as_ref().map(|closing| &closing.ending), tokens);
+        self.counters.turn(turn.client(), closing.as_ref().map(|closing| &closing.ending), tokens);
     }
 }
 

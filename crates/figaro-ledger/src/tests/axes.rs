@@ -136,7 +136,7 @@ async fn a_limit_that_is_nearly_used_up_is_told_once_and_a_cheaper_model_answers
     let world = World::new(Caps::default()).await;
     world.limit(BudgetAxis::Chat(ChatId(-100)), day(tokens(ROOM))).await;
     let told = async || {
-        let told = world.ledger.tell_of_nearly(ChatId(-100)).await.unwrap();
+        let told = world.ledger.tell_of_nearly(Some(&everywhere())).await.unwrap();
         told.iter().map(|limit| (limit.axis.clone(), limit.percent())).collect::<Vec<_>>()
     };
     while world.spent().tokens * 100 < ROOM * NEARLY {
@@ -149,7 +149,11 @@ async fn a_limit_that_is_nearly_used_up_is_told_once_and_a_cheaper_model_answers
     assert_eq!(told().await, [], "once in its day");
     let again = world.reopened().await;
     again.calls(1, &everywhere()).await;
-    assert_eq!(again.ledger.tell_of_nearly(ChatId(-100)).await.unwrap(), [], "a restart does not repeat it");
+    assert_eq!(
+        again.ledger.tell_of_nearly(Some(&everywhere())).await.unwrap(),
+        [],
+        "a restart does not repeat it"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,7 +162,7 @@ async fn a_child_draws_on_the_turn_and_keeps_to_the_limit_of_its_own_agent() {
     let turn = Payer { agents: vec!["leader".to_owned()], ..payer() };
     let child = Payer { agents: vec!["leader".to_owned(), "helper".to_owned()], ..payer() };
     world.limit(BudgetAxis::Agent("helper".to_owned()), day(tokens(2 * (INPUT + 500)))).await;
-    let tree = world.ledger.tree(&name("fake:known"), 50_000, &turn).unwrap();
+    let tree = world.ledger.tree(&[name("fake:known")], 50_000, &turn).unwrap();
     let draw = async || {
         let settings = Generation { max_tokens: Some(500), ..Generation::default() };
         let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
@@ -168,13 +172,84 @@ async fn a_child_draws_on_the_turn_and_keeps_to_the_limit_of_its_own_agent() {
     for _ in 0..2 {
         read(draw().await.unwrap()).await;
     }
-    assert_eq!(over(draw().await.unwrap_err()), BudgetAxis::Agent("helper".to_owned()));
+    let helper = BudgetAxis::Agent("helper".to_owned());
+    assert_eq!(over(draw().await.unwrap_err()), helper);
+    assert!(!tree.is_of_turn(&helper) && tree.is_of_turn(&BudgetAxis::Bot));
+    let met: Vec<_> = world.ledger.take_met().into_iter().map(|over| over.axis).collect();
+    assert_eq!((met, world.ledger.take_met()), (vec![helper.clone()], Vec::new()), "owners are told once");
     let leader = world.ledger.spent(&BudgetAxis::Agent("leader".to_owned()), Period::Day);
     assert_eq!(leader.tokens, 2 * (INPUT + 500), "an agent pays for those that it asks");
     drop(tree);
-    let helper = world.ledger.accounts().usage(&BudgetAxis::Agent("helper".to_owned()), Period::Day);
+    let helper = world.ledger.accounts().usage(&helper, Period::Day);
     assert_eq!(helper.reserved, Spent::default());
     world.settled().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_of_a_model_without_a_price_leaves_the_turn_room_for_one_with_a_price() {
+    for caps in [tokens(100_000), Caps { tokens: Some(100_000), nano_usd: Some(100_000) }] {
+        let world = World::new(caps).await;
+        let models: &[ModelName] = match caps.nano_usd {
+            None => &[name("other:free")],
+            Some(_) => &[name("other:free"), name("fake:known")],
+        };
+        let tree = world.ledger.tree(models, 50_000, &payer()).unwrap();
+        let request = Request::new("", "", vec![Item::user("0")]);
+        let drawing = Drawing { tree: &tree, by: DrawnBy::Turn };
+        let call = world.ledger.call_within(drawing, &[name("fake:known")], request, payer()).await;
+        read(call.unwrap()).await;
+        drop(tree);
+        world.settled().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_does_not_wait_for_what_its_own_turn_has_reserved() {
+    let world = World::new(money(20_000_000)).await;
+    let tree = world.ledger.tree(&[name("fake:known")], u64::MAX, &payer()).unwrap();
+    let drawing = Some(Drawing { tree: &tree, by: DrawnBy::Turn });
+    let found = world.ledger.search(drawing, payer(), async { Ok::<_, ()>("found") });
+    assert_eq!(tokio::time::timeout(LOOK_AGAIN, found).await, Ok(Ok(Ok("found"))));
+    drop(tree);
+    assert_eq!(world.settled().await.nano_usd, 8_000_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_is_told_of_their_own_limits_and_owners_of_theirs() {
+    let world = World::new(Caps::default()).await;
+    let limits = [
+        BudgetAxis::Role(AccessRole::Member),
+        BudgetAxis::Chat(ChatId(-100)),
+        BudgetAxis::Task(everywhere().task.unwrap()),
+        BudgetAxis::Agent("helper".to_owned()),
+    ];
+    for axis in limits {
+        world.limit(axis, day(tokens(INPUT + 500))).await;
+    }
+    world.calls(1, &everywhere()).await;
+    let told = async |payer: Option<&Payer>| {
+        let told = world.ledger.tell_of_nearly(payer).await.unwrap();
+        told.into_iter().map(|limit| limit.axis).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(None).await,
+        [BudgetAxis::Agent("helper".to_owned())],
+        "nothing is shown, owners are told"
+    );
+    let ann = Payer::new(ChatId(-100), UserId::telegram(3));
+    assert_eq!(told(Some(&ann)).await, [BudgetAxis::Chat(ChatId(-100))]);
+    let bob = Payer::new(ChatId(-100), UserId::telegram(2));
+    assert_eq!(told(Some(&bob)).await, [BudgetAxis::Person(UserId::telegram(2))]);
+    assert_eq!(told(Some(&everywhere())).await, [BudgetAxis::Task(everywhere().task.unwrap())]);
+    // A changed limit of a role is a new one for its people.
+    world.limit(BudgetAxis::Role(AccessRole::Member), day(tokens(INPUT + 600))).await;
+    world.ledger.accounts().note_nearly(&bob);
+    assert_eq!(told(Some(&bob)).await, [BudgetAxis::Person(UserId::telegram(2))]);
+    // A limit that was raised meanwhile is not told of.
+    world.limit(BudgetAxis::Role(AccessRole::Member), day(tokens(INPUT + 610))).await;
+    world.ledger.accounts().note_nearly(&bob);
+    world.limit(BudgetAxis::Role(AccessRole::Member), day(tokens(9_000))).await;
+    assert_eq!(told(Some(&bob)).await, []);
 }
 
 #[tokio::test]

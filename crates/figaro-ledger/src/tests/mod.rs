@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::{TimeDelta, TimeZone, Utc};
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -12,7 +11,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 mod axes;
+mod vectors;
 
+use super::accounts::NEARLY;
 use super::bill::{AnswerAllowance, Bill};
 use super::call::LOOK_AGAIN;
 use super::over::end_of;
@@ -27,7 +28,6 @@ use figaro_domain::budget::{Caps, PeriodCaps};
 use figaro_domain::role::AccessRole;
 use figaro_domain::usage::{self, Payer};
 use figaro_policy::budget::{MAX_ASKED_OUTPUT, PeriodUsage};
-use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 use figaro_provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use figaro_store::Store;
 
@@ -166,7 +166,7 @@ impl World {
             zone: "Europe/Riga".parse().unwrap(),
             clock: Clock::told_by(move || evening() + TimeDelta::minutes(passed.load(Ordering::SeqCst))),
             background: background.clone(),
-            slots: Slots::default(),
+            slots: Arc::new(Slots::default()),
         };
         Self { caps, ledger: Ledger::open(parts).await.unwrap(), talker, books, minutes, background }
     }
@@ -189,7 +189,7 @@ impl World {
         self.books.book_reserved().await.unwrap();
         let with_reserved = sum(&self.books.spent(date..=date).unwrap());
         assert_eq!(with_reserved, stored, "set aside in the store");
-        assert_eq!(self.ledger.spent_today(), stored);
+        assert_eq!(self.ledger.today().spent, stored);
         stored
     }
 }
@@ -441,9 +441,9 @@ async fn what_was_set_aside_when_it_crashed_is_spent() {
     let world = World::new(tokens(10_000)).await;
     let call = world.begin(Course::Whole).await.unwrap();
     let reserved = world.ledger.today().reserved;
-    assert!(reserved.tokens > 0 && world.ledger.spent_today() == Spent::default());
+    assert!(reserved.tokens > 0 && world.ledger.today().spent == Spent::default());
     let after = world.reopened().await;
-    assert_eq!(after.ledger.spent_today(), reserved);
+    assert_eq!(after.ledger.today().spent, reserved);
     // The process that held the call is gone with it.
     std::mem::forget(call);
     assert_eq!(after.settled().await, reserved);
@@ -461,14 +461,14 @@ async fn a_day_begins_at_nothing_and_what_began_before_stays_the_day_befores() {
     let early = world.begin(Course::Whole).await.unwrap();
     world.talker.open.send_replace(true);
     read(late).await;
-    assert_eq!(world.ledger.spent_today(), Spent::default());
+    assert_eq!(world.ledger.today().spent, Spent::default());
     read(early).await;
     let (_, days) = world.ledger.last_days(7).unwrap();
     let dates: Vec<String> = days.iter().map(|spending| spending.day.to_string()).collect();
     assert_eq!(dates, ["2026-11-20", "2026-11-21"]);
     // A clock that is set back does not give the day twice.
     world.minutes.store(0, Ordering::SeqCst);
-    assert_eq!(world.ledger.spent_today().tokens, INPUT + 8_192);
+    assert_eq!(world.ledger.today().spent.tokens, INPUT + 8_192);
     read(world.begin(Course::Whole).await.unwrap()).await;
     assert_eq!(world.ledger.today().reserved, Spent::default());
     assert_eq!(over(world.begin(Course::Whole).await.unwrap_err()), BudgetAxis::Bot);
@@ -507,93 +507,4 @@ fn where_clocks_skip_midnight_the_day_begins_with_what_they_show_first() {
             .to_string(),
         "27 00:00"
     );
-}
-
-/// Counts a token a text, and fails where one says so.
-#[derive(Debug)]
-struct Vectors {
-    is_local: bool,
-    asked: Mutex<Vec<usize>>,
-}
-
-#[async_trait]
-impl Embedder for Vectors {
-    fn name(&self) -> &str {
-        "fake:known"
-    }
-
-    fn is_local(&self) -> bool {
-        self.is_local
-    }
-
-    async fn embed(&self, _purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
-        self.asked.lock().push(texts.len());
-        match texts.last().copied().unwrap_or_default() {
-            "refused" => Err(ProviderError::Refused("no".into()).into()),
-            "stalled" => Err(ProviderError::Stalled(Duration::ZERO).into()),
-            "unusable" => Err(EmbedError::Unusable("none".into())),
-            "never" => futures::future::pending().await,
-            _ => Ok(Embedded {
-                vectors: vec![vec![1.0]; texts.len()],
-                tokens: u64::try_from(texts.len()).unwrap(),
-            }),
-        }
-    }
-}
-
-fn vectors(world: &World, is_local: bool) -> (Arc<Vectors>, MeteredEmbedder) {
-    let inner = Arc::new(Vectors { is_local, asked: Mutex::default() });
-    (inner.clone(), MeteredEmbedder::new(inner, world.ledger.clone(), payer()))
-}
-
-#[tokio::test(start_paused = true)]
-async fn vectors_are_booked_a_request_at_a_time_and_what_may_have_cost_something_too() {
-    let texts = vec!["word word"; 150];
-    let estimate = |text: &str| u64::try_from(estimate_tokens(text).max(1)).unwrap();
-    let cases = [
-        (texts.clone(), Ok(150), 150),
-        (vec!["a", "refused"], Err("refused"), 0),
-        (vec!["a", "stalled"], Err("stalled"), estimate("a") + estimate("stalled")),
-        (vec!["a", "unusable"], Err("unusable"), estimate("a") + estimate("unusable")),
-        // What came before a failure stays booked.
-        ([&texts[..64], &["refused"]].concat(), Err("refused"), 64),
-    ];
-    for (texts, wanted, tokens) in cases {
-        for caps in [Caps::default(), Caps { tokens: Some(10_000), nano_usd: Some(10_000) }] {
-            let world = World::new(caps).await;
-            let (inner, embedder) = vectors(&world, false);
-            let embedded = embedder.embed(EmbedPurpose::Passage, &texts).await;
-            let count = embedded.map(|embedded| embedded.vectors.len()).map_err(|error| error.label());
-            assert_eq!(count, wanted);
-            assert!(inner.asked.lock().iter().all(|count| *count <= 64));
-            let spent = world.settled().await;
-            assert_eq!((spent.tokens, spent.nano_usd), (tokens, tokens), "{wanted:?} {caps:?}");
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn vectors_given_up_are_booked_by_estimate() {
-    let world = World::new(tokens(10_000)).await;
-    let (_, embedder) = vectors(&world, false);
-    let call = embedder.embed(EmbedPurpose::Passage, &["never"]);
-    assert!(tokio::time::timeout(Duration::from_secs(1), call).await.is_err());
-    assert_eq!(world.settled().await.tokens, u64::try_from(estimate_tokens("never")).unwrap());
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_caps_of_the_day_hold_for_vectors_of_a_service_and_for_no_local_ones() {
-    // A tenth of it is for what nobody waits for.
-    let world = World::new(tokens(1_000)).await;
-    let (inner, embedder) = vectors(&world, false);
-    let texts = vec!["word"; 60];
-    assert!(embedder.embed(EmbedPurpose::Passage, &texts).await.is_ok());
-    assert_eq!(embedder.embed(EmbedPurpose::Passage, &texts).await, Err(EmbedError::OverBudget));
-    assert_eq!(inner.asked.lock().len(), 1, "what is not paid is not asked");
-    let (_, local) = vectors(&world, true);
-    assert_eq!(
-        local.embed(EmbedPurpose::Passage, &texts).await.map(|embedded| embedded.vectors.len()),
-        Ok(60)
-    );
-    assert_eq!(world.settled().await.tokens, 60);
 }

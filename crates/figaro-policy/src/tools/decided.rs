@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::right::AdminRight;
 
+/// Name of the rule that asks about calls again after a text by others was read.
+pub const AFTER_READING: &str = "default/after_reading";
 /// Prefix of the names of an owner's rules.
 pub const OWNERS: &str = "owner/";
 
@@ -98,7 +100,7 @@ impl Decided {
         let read = read.unwrap_or_default();
         Self {
             decision: Decision::Ask,
-            rule: RuleName::built_in("after_reading"),
+            rule: RuleName(AFTER_READING.into()),
             reason: format!("it acts elsewhere, and this turn has read a text by others before ({read})"),
             right: None,
             people: 1,

@@ -22,7 +22,7 @@ use figaro_mcp::table::Class;
 
 use self::buttons::smuggles;
 pub use self::call::{CallerRole, TelegramCall};
-pub use self::decided::{Decided, Decision, OWNERS};
+pub use self::decided::{AFTER_READING, Decided, Decision, OWNERS};
 use self::facts::{CallFacts, Loads};
 use self::loaded::loaded;
 pub use self::previews::settle_previews;

@@ -105,7 +105,9 @@ impl Rule {
     /// others.
     pub(super) fn opens_elsewhere(&self, facts: &CallFacts<'_>) -> bool {
         let is_opened = self.then == Decision::Allow && self.name.is_owners() && !self.trusted;
+        // A call that names no chat acts beyond this one: on a person, the bot's profile or its stickers.
         let acts_elsewhere = facts.targets.iter().any(|target| !facts.is_here(target))
+            || facts.targets.is_empty()
             || matches!(facts.loads, Loads::Unknown(_))
             || !facts.reaches.is_empty()
             || facts.receiver == Some(Who::Other);

@@ -155,19 +155,20 @@ impl Rules {
         let first = |target: Option<&Target>| {
             about.iter().filter_map(|at| self.rules.get(*at)).find(|rule| rule.holds(facts, target))
         };
-        let mut strictest: Option<&Rule> = None;
+        let (mut strictest, mut opens_elsewhere): (Option<&Rule>, bool) = (None, false);
         // The chat that the call acts in comes first: among equally strict decisions its reason says most.
         let beside = facts.targets.iter().filter(|target| facts.acts_in.as_ref() != Some(*target)).map(Some);
         let there = (facts.acts_in.is_some() || facts.targets.is_empty()).then_some(facts.acts_in.as_ref());
         for target in there.into_iter().chain(beside) {
             let Some(rule) = first(target) else { return uncovered() };
+            opens_elsewhere |= rule.opens_elsewhere(facts);
             if strictest.is_none_or(|before| before.then < rule.then) {
                 strictest = Some(rule);
             }
         }
         match strictest {
             // Calls that the built-in rules allow stay in the chat.
-            Some(rule) if rule.opens_elsewhere(facts) => {
+            Some(rule) if opens_elsewhere && rule.then == Decision::Allow => {
                 Decided::after_reading(facts.call.read, facts.call.task)
             }
             Some(rule) => decided(rule, facts),

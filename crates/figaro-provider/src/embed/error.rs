@@ -15,11 +15,11 @@ pub enum EmbedError {
     /// The model in a local folder cannot be loaded or run. The owner must act. The text names the folder.
     #[error("{0}")]
     Folder(String),
-    /// Today's budget is used up. After midnight it may work.
+    /// A limit on spending is used up. After its period it may work.
     #[error("the budget is used up")]
     OverBudget,
-    /// The price of the model is unknown, and the only budget is in money. The owner must act.
-    #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
+    /// The price of the model is unknown, and money is the only limit. The owner must act.
+    #[error("the price of {0} is not known, and money is the only limit")]
     Unpriced(ModelName),
     /// No budget could be reserved; the log has the reason.
     #[error("the store failed")]

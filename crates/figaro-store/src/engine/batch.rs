@@ -71,7 +71,7 @@ impl Batch {
 }
 
 /// A range of keys with inclusive, exclusive or open ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Keys {
     /// First key, or the key before it; unbounded from the very first key.
     pub(crate) begin: Bound<Vec<u8>>,

@@ -24,7 +24,7 @@ type MemoryTable = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Marks of a store in memory, which ends with its process and needs none.
 #[derive(Debug)]
-struct NoMarks;
+pub(super) struct NoMarks;
 
 impl MemoryEngine {
     fn content(&self) -> Arc<MemoryTables> {

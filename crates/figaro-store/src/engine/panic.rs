@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use super::error::EngineError;
+use figaro_base::system::panic_words;
 
 thread_local! {
     /// `true` while a panic of this thread is caught and reported in our own words.
@@ -14,9 +15,7 @@ thread_local! {
 
 /// Returns the message of a panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
-    let words = panic.downcast_ref::<String>().map(String::as_str);
-    let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-    words.unwrap_or("the storage engine stopped").to_owned()
+    panic_words(panic).unwrap_or("the storage engine stopped").to_owned()
 }
 
 /// Runs engine work on this thread.

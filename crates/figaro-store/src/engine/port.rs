@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
+use figaro_base::tenure::Tenure;
 
 pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
@@ -80,6 +81,16 @@ pub trait Engine: Reader {
         self.commit(revision, batch)
     }
 
+    /// Returns `true` if the store is to count its commits in itself, so that a loss of the newest shows.
+    fn counts_commits(&self) -> bool {
+        true
+    }
+
+    /// Returns the right of this process to use the store for a bot, which others may take over in a database.
+    fn tenure(&self) -> Tenure {
+        Tenure::default()
+    }
+
     /// Reads everything and returns `true` if all of it is as written, as far as the engine can tell.
     ///
     /// # Errors
@@ -123,7 +134,8 @@ pub trait MarkKeeper: Debug + Send + Sync {
     fn replace(&self, mark: Option<&StoreMark>) -> Result<()>;
 }
 
-/// Contents of an engine at one moment. A missing table is empty.
+/// Contents of an engine at one moment, or of a database, whose views may show later commits of this process: the store hides
+/// these. A missing table is empty.
 pub trait View {
     /// Returns the commit that the view shows.
     fn revision(&self) -> Revision;

@@ -44,9 +44,9 @@ impl RedbEngine {
         if folder.is_file() {
             return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));
         }
-        prepare(folder).map_err(|error| EngineError::failed(&error))?;
+        folder::prepare(folder).map_err(|error| EngineError::failed(&error))?;
         let _locked = folder::lock(folder)?;
-        let db = open(&file(folder))?;
+        let db = open_or_create(folder)?;
         // No other process is rewriting the store: it is locked now.
         remove(&fresh_of(folder)).map_err(|error| EngineError::failed(&error))?;
         folder::sync_entries(folder).map_err(|error| EngineError::failed(&error))?;
@@ -78,6 +78,23 @@ fn open(file: &Path) -> Result<Database> {
         builder.set_cache_size(CACHE);
         builder.create(file).map_err(open_error)
     })
+}
+
+/// Opens the file of a folder. A new file gets its name once it is whole, so that a crash leaves none, or a whole one.
+fn open_or_create(folder: &Path) -> Result<Database> {
+    let (named, fresh) = (file(folder), fresh_of(folder));
+    let failed = |error: io::Error| EngineError::failed(&error);
+    match fs::symlink_metadata(&named) {
+        Ok(found) if found.is_file() && found.len() == 0 => {}
+        // A link is followed, and its file made there.
+        Ok(_) => return prepare(folder).map_err(failed).and_then(|()| open(&named)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    remove(&fresh).and_then(|()| prepare(&fresh)).map_err(failed)?;
+    let db = open(&file(&fresh))?;
+    fs::rename(file(&fresh), named).map_err(failed)?;
+    Ok(db)
 }
 
 /// Creates the folder and the file, private from the first byte.
@@ -369,5 +386,24 @@ fn storage_error(error: StorageError) -> EngineError {
         StorageError::Io(error) => EngineError::failed(&error),
         StorageError::PreviousIo => EngineError::failed(&"an earlier write or read of its file failed"),
         error => EngineError::failed(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_whose_making_was_cut_off_is_made_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, fresh) = (place.path(), fresh_of(place.path()));
+        fs::write(file(folder), "").unwrap();
+        fs::create_dir(&fresh).unwrap();
+        fs::write(file(&fresh), [0; 512]).unwrap();
+        let mut engine = RedbEngine::open(folder).unwrap();
+        engine.create_tables(&["t"]).unwrap();
+        assert!(!fresh.exists());
+        drop(engine);
+        assert_eq!(RedbEngine::open(folder).unwrap().tables().unwrap(), BTreeSet::from(["t".to_owned()]));
     }
 }

@@ -187,7 +187,7 @@ fn what_is_in_use_is_refused(kind: Kind) {
 fn a_store_whose_files_are_just_replaced_is_not_opened(kind: Kind) {
     let place = Place::new(kind);
     drop(place.open());
-    let held = folder::lock(&place.url.folder).unwrap();
+    let held = folder::lock(place.url.folder().unwrap()).unwrap();
     assert!(matches!(open(&place.url), Err(EngineError::InUse)));
     drop(held);
     drop(place.open());
@@ -273,7 +273,7 @@ fn a_rewritten_store_has_what_it_had_and_nothing_else(kind: Kind) {
         }
         is_as(&*engine.view().unwrap(), &model, &[Keys::beginning_with([])]);
         for value in &gone {
-            prop_assert_eq!(holds(&place.url.folder, marker(value)), None);
+            prop_assert_eq!(holds(place.url.folder().unwrap(), marker(value)), None);
         }
         // It goes on as before.
         engine.write(&one(0, b"later", b"<later>")).unwrap();
@@ -281,7 +281,7 @@ fn a_rewritten_store_has_what_it_had_and_nothing_else(kind: Kind) {
         drop(engine);
         let engine = place.open();
         prop_assert_eq!(engine.view().unwrap().get("a", b"later").unwrap(), Some(b"<later>".to_vec()));
-        let names: Vec<_> = std::fs::read_dir(&place.url.folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let names: Vec<_> = std::fs::read_dir(place.url.folder().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         prop_assert!(!names.iter().any(|name| name.to_string_lossy().starts_with("fresh")), "{:?}", names);
     });
 }
@@ -333,7 +333,7 @@ fn a_store_is_rewritten_while_others_use_it(kind: Kind) {
     }
     assert_eq!(view.get("a", b"k").unwrap(), Some((written - 1).to_be_bytes().to_vec()));
     assert_eq!(view.keys("c", &Keys::beginning_with([])).unwrap().count(), 2_500);
-    assert_eq!(holds(&place.url.folder, marker(&words(1))), None);
+    assert_eq!(holds(place.url.folder().unwrap(), marker(&words(1))), None);
 }
 
 fn a_table_that_is_not_known_is_not_lost(kind: Kind) {
@@ -350,7 +350,7 @@ fn a_rewriting_waits_for_a_folder_that_is_locked(kind: Kind) {
     let engine = place.open();
     engine.write(&one(0, b"k", b"kept")).unwrap();
     std::thread::scope(|scope| {
-        let locked = super::folder::lock(&place.url.folder).unwrap();
+        let locked = super::folder::lock(place.url.folder().unwrap()).unwrap();
         scope.spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(1_500));
             drop(locked);

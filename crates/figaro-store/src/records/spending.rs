@@ -43,7 +43,10 @@ pub(super) fn migrate(
     if let Some(Budget { caps, .. }) = tables.budgets.find(&before)? {
         let axis = BudgetAxis::Chat(to);
         changes.remove(&tables.budgets, before);
-        changes.put(&tables.budgets, key::budget(&axis), &Budget { axis, caps })?;
+        let after = key::budget(&axis);
+        if !tables.budgets.contains(&after)? {
+            changes.put(&tables.budgets, after, &Budget { axis, caps })?;
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::key;
 use super::super::table::Table;
-use super::super::tables::BY_CHAT;
+use super::super::tables::{KEYED, KeyedBy};
 use crate::Store;
 use figaro_base::ids::{BotId, ChatId, NoteId, UserId};
 use figaro_domain::chat::ConfigPatch;
@@ -22,13 +22,6 @@ const NOT_MOVED: [(&str, &str); 5] = [
     ("own", "the messages of the old group have other ids; the records expire"),
     ("external_names", "no conversation outside Telegram gets a new id"),
     ("tasks_of_chat", "an index over `tasks`, which moves with each task"),
-];
-
-/// Tables that keep records of an erased chat, with the reason.
-const NOT_ERASED: [(&str, &str); 3] = [
-    ("untitled", "Telegram still has the topic; the record has no words"),
-    ("own", "Telegram still has the messages; the records have no words, and expire"),
-    ("tasks_of_chat", "an index over `tasks`, erased with each task"),
 ];
 
 /// A store with a record of [`CHAT`] in every table by chat: those of a session and of settings, and raw records in the
@@ -51,13 +44,20 @@ async fn filled(but: &[&str]) -> Store {
         });
         put.unwrap();
     }
-    let others = BY_CHAT.iter().filter(|(_, is_by_chat)| !is_by_chat).map(|(name, _)| *name);
-    assert_eq!(of_chat(&store, others), [""; 0], "the keys of these begin with a chat, too");
+    assert_eq!(
+        of_chat(&store, keyed_by(&[KeyedBy::Other])),
+        [""; 0],
+        "the keys of these begin with a chat, too"
+    );
     store
 }
 
 fn by_chat() -> impl Iterator<Item = &'static str> {
-    BY_CHAT.iter().filter(|(_, is_by_chat)| *is_by_chat).map(|(name, _)| *name)
+    keyed_by(&[KeyedBy::Chat, KeyedBy::LastingChat])
+}
+
+fn keyed_by(any: &'static [KeyedBy]) -> impl Iterator<Item = &'static str> {
+    KEYED.iter().filter(|(_, by)| any.contains(by)).map(|(name, _)| *name)
 }
 
 /// Returns the tables, among these, with a key that begins with [`CHAT`].
@@ -87,6 +87,6 @@ async fn every_table_is_erased_with_its_chat() {
     let all = Erasure::Chat(CHAT, UserId::telegram(1));
     let forgotten = store.erasures().erase(&all, DateTime::UNIX_EPOCH).await.unwrap();
     assert!(matches!(forgotten, Forgotten::Done(_)), "{forgotten:?}");
-    let kept = NOT_ERASED.map(|(name, _)| name);
-    assert_eq!(of_chat(&store, by_chat()), kept, "see records/erasure/everything.rs");
+    let kept: Vec<&str> = keyed_by(&[KeyedBy::LastingChat]).collect();
+    assert_eq!(of_chat(&store, by_chat()), kept, "see `KeyedBy`");
 }

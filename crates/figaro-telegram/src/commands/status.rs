@@ -18,6 +18,7 @@ use crate::send::Button;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::telemetry::vitals::LastCall;
+use figaro_domain::budget::{BudgetAxis, Period};
 use figaro_domain::model::ModelName;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_prompts::texts::{Texts, fill};
@@ -90,7 +91,7 @@ impl StatusCommand {
         }
         let health = self.store.health().await?;
         let undelivered = self.store.outbox().deliveries()?.len();
-        let spent = self.models.ledger.spent_today();
+        let spent = self.models.ledger.spent(&BudgetAxis::Bot, Period::Day);
         let (count, money) = (texts.tokens(spent.tokens), spent.money());
         let mut today = vec![fill(texts.status_today(), &[("tokens", &count), ("money", &money)])];
         today.extend(cap_lines(&self.models.ledger, texts));

@@ -1,7 +1,7 @@
 //! `/usage`: shows the usage and costs of the last days. Members and groups see their own chat; an owner in private
 //! sees the whole bot, by day, chat, person or model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -16,21 +16,22 @@ use super::list_page::ROWS;
 use crate::callback::{ButtonFamily, UsageButton};
 use crate::send::Button;
 use async_trait::async_trait;
-use chrono::{Datelike, NaiveDate};
+use chrono::{Datelike, Months, NaiveDate};
 use figaro_base::ids::{ChatId, RunId, TaskId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::budget::{BudgetAxis, Period};
 use figaro_domain::child::{ChildEnd, ChildRun};
 use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::usage::{Ratings, Spending, Spent, UNKNOWN_MONEY, amount, dollars};
-use figaro_ledger::{Ledger, LimitUse, in_background};
+use figaro_ledger::{Ledger, LimitUse, in_background, percent};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ChildStore, ConversationStore, StoreError, TaskStore};
 
 /// Number of days that are shown.
 const DAYS: u64 = 7;
-/// Number of days whose months are shown: the current month and the five before it.
-const MONTHS: u64 = 184;
+/// Number of months before the current one that are shown, and the most days of all of them.
+const MONTHS_BEFORE: u32 = 5;
+const DAYS_OF_MONTHS: u64 = 184;
 /// Number of buttons in a row.
 const PER_ROW: usize = 3;
 /// Number of blocks in a full bar.
@@ -99,7 +100,12 @@ impl UsageCommand {
 
     async fn of_bot(&self, asker: &Asker, view: UsageButton) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let (days, spent) = self.ledger.last_days(if view == UsageButton::Month { MONTHS } else { DAYS })?;
+        let of_months = view == UsageButton::Month;
+        let (days, mut spent) = self.ledger.last_days(if of_months { DAYS_OF_MONTHS } else { DAYS })?;
+        if of_months {
+            let first = first_month(*days.end());
+            spent.retain(|spending| first <= spending.day);
+        }
         let mut lines = match view {
             UsageButton::Month => month_lines(texts, &spent),
             UsageButton::Days => day_lines(texts, &days, &spent),
@@ -199,11 +205,11 @@ pub(super) fn limit_line(texts: &Texts, limit: &LimitUse) -> String {
     let line = |gone: String, cap: String, percent: String| {
         fill(frame, &[("gone", &gone), ("cap", &cap), ("percent", &percent)])
     };
-    let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
-    let by_tokens =
-        caps.tokens.map(|cap| line(amount(spent.tokens), texts.tokens(cap), percent(spent.tokens, cap)));
+    let by_tokens = caps
+        .tokens
+        .map(|cap| line(amount(spent.tokens), texts.tokens(cap), percent(spent.tokens, cap).to_string()));
     let by_money = caps.nano_usd.map(|cap| {
-        let known = percent(spent.nano_usd, cap);
+        let known = percent(spent.nano_usd, cap).to_string();
         line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
     });
     by_tokens.into_iter().chain(by_money).collect::<Vec<_>>().join("\n")
@@ -301,6 +307,12 @@ fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]
     bars(texts, days.start().iter_days().take_while(|day| day <= days.end()).map(row).collect())
 }
 
+/// Returns the first day of the first month that is shown.
+fn first_month(today: NaiveDate) -> NaiveDate {
+    let first = Period::Month.start(today);
+    first.checked_sub_months(Months::new(MONTHS_BEFORE)).unwrap_or(first)
+}
+
 /// Returns a line for each month with spending, oldest first.
 fn month_lines(texts: &Texts, spent: &[Spending]) -> Vec<String> {
     let mut sums: BTreeMap<String, UsageRow> = BTreeMap::new();
@@ -314,7 +326,8 @@ fn month_lines(texts: &Texts, spent: &[Spending]) -> Vec<String> {
 fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> Vec<T>) -> Vec<(T, UsageRow)> {
     let mut sums: BTreeMap<T, UsageRow> = BTreeMap::new();
     for spending in spent {
-        for one in of(spending) {
+        // An agent may be asked by way of others.
+        for one in BTreeSet::from_iter(of(spending)) {
             sums.entry(one).or_default().add(spending);
         }
     }
@@ -341,4 +354,26 @@ fn bars(texts: &Texts, rows: Vec<(String, UsageRow)>) -> Vec<String> {
         if marks.is_empty() { line } else { format!("{line} · {}", marks.join(" ")) }
     };
     rows.into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Days;
+
+    use super::*;
+
+    #[test]
+    fn months_are_shown_whole() {
+        let mut today = NaiveDate::from_ymd_opt(2027, 1, 1).unwrap();
+        for _ in 0..1_500 {
+            let first = first_month(today);
+            assert_eq!(first.day(), 1);
+            assert!(first >= today - Days::new(DAYS_OF_MONTHS - 1), "{today}");
+            today = today + Days::new(1);
+        }
+        assert_eq!(
+            first_month(NaiveDate::from_ymd_opt(2027, 3, 1).unwrap()),
+            NaiveDate::from_ymd_opt(2026, 10, 1).unwrap()
+        );
+    }
 }

@@ -3,6 +3,7 @@
 
 mod business;
 mod inline;
+mod many;
 mod observe;
 mod people;
 mod plan;

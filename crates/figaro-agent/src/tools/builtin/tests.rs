@@ -79,7 +79,7 @@ async fn draw(store: &Store) -> DrawTools {
         zone: Tz::UTC,
         clock: Clock::system(),
         background: TaskTracker::new(),
-        slots: Slots::default(),
+        slots: Arc::new(Slots::default()),
     };
     DrawTools {
         painter: Some(Arc::new(Nobody)),
@@ -271,7 +271,7 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
     let documented = documented.map_while(|line| line.strip_prefix("| `")?.split('`').next());
     assert_eq!(documented.collect::<Vec<_>>(), NAMES.lines().collect::<Vec<_>>(), "docs/agents.md");
     // The agents that come with Figaro name no other.
-    Prompts::load_for(None, &AgentFileNames { tools: all, ..AgentFileNames::default() }).unwrap();
+    Prompts::load_for(None, None, &AgentFileNames { tools: all, ..AgentFileNames::default() }).unwrap();
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::arguments::ListRecordsArguments;
 use super::base::{RecordTools, kind_named, shown};
-use crate::tools::{ToolContext, ToolError, as_data};
+use crate::tools::{ToolContext, ToolError, as_kept_data};
 use figaro_domain::record::{Book, BookEntry};
 
 /// Maximum number of entries in a list.
@@ -33,7 +33,7 @@ pub(super) fn list(
         .collect();
     let listed: Vec<Value> =
         entries.iter().take(MAX_ENTRIES).map(|entry| one(&book, entry, &line(entry))).collect();
-    let mut answer = as_data("records", listed.into());
+    let mut answer = as_kept_data("records", listed.into());
     if entries.len() > MAX_ENTRIES {
         answer["more"] = json!(entries.len() - MAX_ENTRIES);
         answer["hint"] = json!("give kind or about to see fewer");

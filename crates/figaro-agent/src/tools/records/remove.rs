@@ -6,7 +6,7 @@ use super::arguments::RemoveRecordArguments;
 use super::base::{REMOVE_NAME, RecordTools, shown};
 use super::reminding::tasks_of;
 use super::rights::Remover;
-use crate::tools::{ToolContext, ToolError, as_data};
+use crate::tools::{ToolContext, ToolError, as_kept_data};
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName};
 use figaro_domain::record::Removal;
 use figaro_domain::undo::MadeIn;
@@ -38,7 +38,7 @@ pub(super) async fn remove(
     let removal = Removal::of(&book, context.place.chat, vec![id], tasks);
     let removed = tools.books.store.remove(&removal, Some(by), context.now).await?;
     let Some(record) = removed.records.first() else { return Err(gone()) };
-    let mut answer = as_data("removed", shown(&book, record));
+    let mut answer = as_kept_data("removed", shown(&book, record));
     if !removed.tasks.is_empty() {
         answer["reminders_cancelled"] = json!(removed.tasks.len());
     }

@@ -37,17 +37,15 @@ impl RemoteTool {
             }
             Decision::Deny => {
                 note(AuditKind::CallDenied).await?;
-                Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)))
+                Err(context.refusal(&decided.reason))
             }
             Decision::Ask if !context.can_ask || context.standing == Standing::Borrowed => {
                 note(AuditKind::CallDenied).await?;
-                Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", decided.reason)))
+                Err(context.refusal(&format!("{}. {NOBODY}", decided.reason)))
             }
             Decision::Ask => {
                 let approval = self.approval(call.clone(), &decided, context);
-                // The grant was not given for the wishes of a text by others.
-                let counts = context.read.is_none() || self.tool.only_reads;
-                if counts && self.tools.approvers.has_granted(&approval, context.now).await? {
+                if self.tools.approvers.has_granted(&approval, context.now).await? {
                     note(AuditKind::ApprovalUsed).await?;
                     return self.make(call.arguments).await;
                 }
@@ -77,7 +75,7 @@ impl RemoteTool {
         // No approval overrides a denial.
         if decided.decision == Decision::Deny {
             self.note(AuditKind::CallDenied, call, &decided, context).await?;
-            return Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)));
+            return Err(context.refusal(&decided.reason));
         }
         self.note(AuditKind::ApprovalUsed, call, &decided, context).await?;
         self.make(call.arguments.clone()).await
@@ -123,7 +121,7 @@ impl RemoteTool {
             task: context.task.is_some(),
             is_approved: self.tool.is_approved,
             only_reads: self.tool.only_reads,
-            read: context.read.as_deref(),
+            read: context.foreign(),
         };
         let decided = decide_server(&rules, &call);
         let (tool, chat) = (&self.tool.name, context.place.chat);
@@ -149,13 +147,15 @@ impl RemoteTool {
             about: None,
             right: None,
             needs_other: decided.people >= 2,
-            // Destructive calls need approval each time.
-            may_last: !self.tool.is_destructive && decided.people < 2,
+            // Destructive calls need approval each time, and acts after reading: the text may wish for more than one.
+            may_last: !self.tool.is_destructive
+                && decided.people < 2
+                && (self.tool.only_reads || context.read.is_none()),
             reason: rule.starts_with(OWNERS).then(|| decided.reason.clone()),
             rule,
             asked_in: place.chat,
             requester: context.speaker.clone(),
-            read: context.read.clone(),
+            read: context.read_for(decided.rule.as_str()),
         }
     }
 
@@ -176,12 +176,16 @@ impl RemoteTool {
     async fn make(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError> {
         let name = &self.server.config.name;
         match self.server.call(&self.tool, arguments).await {
-            Ok(reply) if reply.is_error => Err(ToolError::ForModel(failure(name, &reply))),
+            Ok(reply) if reply.is_error => {
+                Err(ToolError::Quoted { by: name.clone(), words: failure(name, &reply) })
+            }
             Ok(reply) => Ok(shown(name, reply)),
             Err(error @ CallError::Unavailable(_)) => {
                 Err(ToolError::ForModel(format!("the MCP server {name}: {error}")))
             }
-            Err(CallError::Refused(words)) => Err(ToolError::ForModel(super::result::quoted(name, &words))),
+            Err(CallError::Refused(words)) => {
+                Err(ToolError::Quoted { by: name.clone(), words: super::result::quoted(name, &words) })
+            }
             Err(error @ CallError::Lost(_)) => Err(ToolError::Unknown(format!(
                 "the MCP server {name}: {error}; whether the call acted is not known, so do not repeat it"
             ))),

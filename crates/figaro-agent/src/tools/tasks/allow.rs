@@ -115,9 +115,9 @@ impl Leaves {
             right: asks.right.map(str::to_owned),
             needs_other: asks.needs_other,
             may_last: false,
+            read: context.read_for(&asks.rule),
             rule: asks.rule,
             reason: None,
-            read: context.read.clone(),
             asked_in: context.place.chat,
             requester: context.speaker.clone(),
         };

@@ -118,7 +118,8 @@ impl TaskTools {
         let title = read::title(wanted.title.as_deref());
         let task = Task::new(new, context.now);
         let made_in = [context.run].into();
-        let task = Task { title, addresses, made_in, agent: agent.unwrap_or(task.agent), ..task };
+        let (agent, read) = (agent.unwrap_or_else(|| task.agent.clone()), context.read.clone());
+        let task = Task { title, addresses, made_in, read, agent, ..task };
         let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
                 "{whose} as many scheduled tasks as there may be: {most}. Ask the person which of them to cancel; \

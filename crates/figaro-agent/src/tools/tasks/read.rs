@@ -104,6 +104,7 @@ impl TaskReader {
         }
         edit.made_in =
             [context.run].into_iter().filter(|_| edit.title.is_some() || edit.prompt.is_some()).collect();
+        edit.read.clone_from(&context.read);
         edit.agent = self.agent(context, change.agent.as_deref())?;
         match (&change.schedule, change.recurring, named) {
             (Some(_), recurring, _) => {

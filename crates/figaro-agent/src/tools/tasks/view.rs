@@ -4,7 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use figaro_base::tz::Tz;
 use serde_json::{Map, Value, json};
 
-use crate::tools::{ToolOutput, as_data};
+use crate::tools::{ToolOutput, as_kept_data};
 use figaro_base::text::one_line;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, StandingRule, Task, TaskState};
@@ -62,7 +62,7 @@ pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
     let prompt = share.saturating_sub(TASK_CHARS).clamp(MIN_PROMPT, MAX_PROMPT_CHARS);
     let left_out = tasks.len().saturating_sub(MAX_LISTED);
     let listed: Vec<Value> = tasks.iter().take(MAX_LISTED).map(|task| entry(task, prompt)).collect();
-    let mut value = as_data("tasks", listed.into());
+    let mut value = as_kept_data("tasks", listed.into());
     if left_out > 0 {
         value["left_out"] = left_out.into();
     }

@@ -61,10 +61,7 @@ impl TelegramTools {
             return self.make_all(calls, false, context).await;
         };
         let approval = self.wanted(&calls, targets, asks, context).await?;
-        // The grant was not given for the wishes of a text by others.
-        let counts = context.read.is_none() || !approval.leaves_chat();
-        if counts
-            && self.approvers.has_granted(&approval, context.now).await?
+        if self.approvers.has_granted(&approval, context.now).await?
             && self.are_within(&calls, &approval.chats(), context).await?
         {
             self.note(AuditKind::ApprovalUsed, &calls, context).await?;
@@ -166,7 +163,7 @@ impl TelegramTools {
                 }
                 Decision::Deny => {
                     self.note(AuditKind::CallDenied, std::slice::from_ref(&*call), context).await?;
-                    return Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)));
+                    return Err(context.refusal(&decided.reason));
                 }
             }
         }
@@ -211,7 +208,7 @@ impl TelegramTools {
             figaros,
             files: &files,
             addresses: &context.addresses,
-            read: context.read.as_deref(),
+            read: context.foreign(),
             // Names become numbers before a person is asked.
             resolved: &[],
         };
@@ -290,6 +287,7 @@ pub(super) fn approval(
         targets.push(ApprovalTarget { chat: place.chat, title: place.title.clone() });
     }
     let is_one = targets.len() == 1;
+    let is_told_elsewhere = context.read.is_some() && targets.iter().any(|target| target.chat != place.chat);
     let call =
         |call: &CheckedCall| MethodCall { method: call.method.name.clone(), arguments: call.args.clone() };
     let calls: Vec<MethodCall> = calls.iter().map(call).collect();
@@ -301,10 +299,10 @@ pub(super) fn approval(
         people: Vec::new(),
         about: None,
         right: asks.right.map(str::to_owned),
-        read: context.read.clone(),
+        read: context.read_for(&asks.rule),
         needs_other: asks.needs_other,
-        // With several chats it is unclear which one a grant is about.
-        may_last: asks.may_last && is_one,
+        // With several chats it is unclear which one a grant is about. A text by others may wish for more than one call.
+        may_last: asks.may_last && is_one && !is_told_elsewhere,
         reason: asks.rule.starts_with(OWNERS).then_some(asks.reason),
         rule: asks.rule,
         asked_in: place.chat,

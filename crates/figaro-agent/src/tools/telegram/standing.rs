@@ -54,7 +54,7 @@ impl TelegramTools {
             return self.make_all(calls, true, context).await;
         }
         self.note(AuditKind::CallDenied, &calls, context).await?;
-        Err(ToolError::Denied(format!("not allowed: {why}. {NOBODY}.")))
+        Err(context.refusal(&format!("{why}. {NOBODY}")))
     }
 
     /// Returns `true` if standing rules permit all calls and the approvers still have the right.

@@ -25,7 +25,7 @@ use figaro_domain::conversation::Message;
 use figaro_domain::generation::Generation;
 use figaro_domain::tool::{SideEffects, ToolSpent};
 use figaro_domain::usage::Usage;
-use figaro_ledger::{LedgerError, Tree};
+use figaro_ledger::{DrawnBy, LedgerError, Tree};
 use figaro_prompts::{ChildView, SystemView};
 use figaro_provider::{AnswerOptions, Earlier, Item};
 use figaro_store::{ChildSpent, StoreError};
@@ -100,21 +100,25 @@ impl ChildAgents {
         life: &Life,
         control: Control,
     ) -> Result<Result<PreparedChild, ChildOutcome>, StoreError> {
-        let Life { child, found, context, .. } = life;
+        let Life { child, found, .. } = life;
         let executor = &self.children.executor;
         let (store, calls) = (self.children.store.clone(), self.children.conversations.clone());
         let log: Arc<dyn StepLog> = Arc::new(ChildLog { store, calls, child: child.clone() });
         let stored = StoredRun { checkpoint: child.checkpoint.as_ref(), session: self.turn.session };
         let taken_up = take_up(&*log, stored, None).await?;
-        let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
+        let (parent, context) = (&life.context, self.context_of(life));
+        let by_parent = &parent.agent.default_model;
+        let model = found.agent.model.clone().unwrap_or_else(|| by_parent.clone());
         let model = executor.ledger.model_for(&context.payer(), model);
         // Children's usage before a restart, or before the turn waited for a person, counts.
         let before = self.children.store.of_run(self.scope.root)?;
         let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
         let tokens = self.children.tokens.saturating_sub(before.sum());
-        let tree = match self.scope.open_tree(&executor.ledger, &model, tokens, &context.payer()) {
+        // The turn goes on with its own model, which may cost more.
+        let models = [model.clone(), by_parent.clone()];
+        let tree = match self.scope.open_tree(&executor.ledger, &models, tokens, &parent.payer()) {
             Ok(tree) => tree,
-            Err(error) => return Ok(Err(of_ledger(&error))),
+            Err(error) => return Ok(Err(of_ledger(&error, None))),
         };
         let run = match self.machine(life, &taken_up, &log.messages()?) {
             Ok(run) => run,
@@ -129,23 +133,13 @@ impl ChildAgents {
         let left = (child.ends_by - self.children.reporter.now()).to_std().unwrap_or(Duration::ZERO);
         let (now, until) = (Instant::now(), left.mul_f64(TIME_TO_WORK));
         let bounds = ChildLimits { until: now + until, tokens: tokens_of(&tree, child) };
-        let agent_context = context.agent.child(&found.agent.name, found.agent.model.clone());
         let (run, instructions) = run;
         let run = run.asking(executor.ledger.models.order(&model));
         let setup = Setup {
             turn: (*self.turn).clone(),
             log,
             taken_up,
-            context: ToolContext {
-                agent: agent_context,
-                asked_by: context.lineage(),
-                agents: Arc::new(self.of_child(child, &found.agent, life.speaks)),
-                // Only the parent run can ask a person.
-                can_ask: false,
-                call: String::new(),
-                approved: None,
-                ..context.clone()
-            },
+            context,
             model,
             tools: self.tools(&found.tools),
             settings: Generation::nearest([self.child_context.settings, found.agent.settings]),
@@ -159,6 +153,21 @@ impl ChildAgents {
             run_tokens: None,
         };
         Ok(Ok(PreparedChild { run, setup, until: bounds.until, ends: now + left }))
+    }
+
+    /// Returns the context of a child's tool calls, which also says who pays for the child.
+    fn context_of(&self, life: &Life) -> ToolContext {
+        let Life { child, found, context, speaks, .. } = life;
+        ToolContext {
+            agent: context.agent.child(&found.agent.name, found.agent.model.clone()),
+            asked_by: context.lineage(),
+            agents: Arc::new(self.of_child(child, &found.agent, *speaks)),
+            // Only the parent run can ask a person.
+            can_ask: false,
+            call: String::new(),
+            approved: None,
+            ..context.clone()
+        }
     }
 
     fn sink(&self, life: &Life) -> TextSink {
@@ -201,7 +210,9 @@ impl ChildAgents {
         items.push(Item::user(prompts.child(&asked)?));
         let (in_hand, done) = split_in_hand(stored, life.child.checkpoint.as_ref(), taken_up);
         let side_effects = done.iter().chain(in_hand.iter().filter(|message| message.tool.is_none()));
-        let side_effects: Vec<SideEffects> = side_effects.map(|message| message.side_effects()).collect();
+        let by_parent = SideEffects { read: life.context.read.clone(), ..SideEffects::default() };
+        let side_effects =
+            std::iter::once(by_parent).chain(side_effects.map(|message| message.side_effects()));
         // No message of a child is by a person.
         let render = |message: &Message| Ok(Item::user(message.text.clone()));
         let Earlier { keys, kept } = self.child_context.earlier.clone();
@@ -255,7 +266,8 @@ impl ChildAgents {
                 (CancelReason::Shutdown, false) => (ChildEnd::Cancelled, answer, None),
             },
             Err(Halt::Model(error, answer)) => {
-                let ChildOutcome { end, error, .. } = of_ledger(&error);
+                let tree = self.scope.tree(DrawnBy::Child);
+                let ChildOutcome { end, error, .. } = of_ledger(&error, tree.as_deref());
                 (end, answer, error)
             }
             Err(Halt::Store(error)) => {
@@ -284,6 +296,7 @@ impl ChildAgents {
 fn side_effects(answer: &Answer) -> SideEffects {
     SideEffects {
         sources: answer.sources.clone(),
+        read: answer.read.clone(),
         tasks: answer.tasks.clone(),
         remindable: answer.remindable.clone(),
         noted: answer.noted,
@@ -319,9 +332,13 @@ fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
     (end, answer, Some(words.to_owned()))
 }
 
-/// Converts a failed model call into the outcome for the parent run.
-fn of_ledger(error: &LedgerError) -> ChildOutcome {
+/// Converts a failed model call into the outcome for the parent run. Names a limit that is not one of the turn's, such as that
+/// of the child's own agent.
+fn of_ledger(error: &LedgerError, tree: Option<&Tree>) -> ChildOutcome {
     match error {
+        LedgerError::OverBudget(over) if tree.is_some_and(|tree| !tree.is_of_turn(&over.axis)) => {
+            ChildOutcome::because(ChildEnd::OverBudget, over.to_string())
+        }
         LedgerError::OverBudget(_) => {
             ChildOutcome::because(ChildEnd::OverBudget, "what the turn and its agents may take is used up")
         }

@@ -242,8 +242,8 @@ fn told(agent: &Agent, outcome: ChildOutcome, spent: ChildSpent, telling: ChildP
 
 /// Returns the side effects that a child passes to its turn, without those that concern only the child.
 fn left(by: &SideEffects, said: Option<SentText>) -> SideEffects {
-    let SideEffects { sources, tasks, looked, said: others, .. } = by.clone();
-    let mut all = SideEffects { sources, tasks, looked, said: others, ..SideEffects::default() };
+    let SideEffects { sources, read, tasks, looked, said: others, .. } = by.clone();
+    let mut all = SideEffects { sources, read, tasks, looked, said: others, ..SideEffects::default() };
     all.add(SideEffects { said: said.into_iter().collect(), ..SideEffects::default() });
     all
 }

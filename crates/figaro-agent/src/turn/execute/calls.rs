@@ -282,11 +282,17 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
 async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> CallOutcome {
     let timeout = tool.timeout();
     match tokio::time::timeout(timeout, tool.call(context, arguments)).await {
-        Ok(Ok(ToolOutput { value, side_effects, images, asks })) => {
+        Ok(Ok(output)) => {
+            let output = output.naming_what_is_read(&tool.spec().name);
+            let ToolOutput { value, side_effects, images, asks } = output;
             CallOutcome { status: ToolStatus::Complete, value, side_effects, images, asks }
         }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
+        Ok(Err(ToolError::Quoted { by, words })) => {
+            let side_effects = SideEffects { read: Some(by), ..SideEffects::default() };
+            CallOutcome { side_effects, ..failure(ToolStatus::Failed, &words) }
+        }
         Ok(Err(ToolError::Unknown(reason))) => failure(ToolStatus::Unknown, &reason),
         Err(_) => {
             let reason = format!("no result within {} s; whether it acted is not known", timeout.as_secs());

@@ -334,8 +334,7 @@ impl Executor {
         let addresses = run.addresses().clone();
         let by = setup.drawn_by();
         let tree = setup.scope.tree(by).map(|tree| TreeShare { tree, by });
-        let read = setup.context.read.clone().or_else(|| run.read());
-        let context = ToolContext { addresses, can_ask, tree, read, ..setup.context.clone() };
+        let context = ToolContext { addresses, can_ask, tree, read: run.read(), ..setup.context.clone() };
         let (log, session) = (&*setup.log, setup.turn.session);
         let records = CallRecorder { log, session, turn: setup.turn.id };
         let results = tokio::select! {

@@ -28,4 +28,9 @@ impl ExtractionError {
     pub(super) const fn is_try(&self) -> bool {
         matches!(self, Self::Answer(_) | Self::Cut | Self::Store(_) | Self::Model(LedgerError::Slow))
     }
+
+    /// Returns `true` if it was logged when it began, or people are told of it: it may last for weeks.
+    pub(super) const fn is_known(&self) -> bool {
+        matches!(self, Self::Resting(_) | Self::Model(LedgerError::OverBudget(_)))
+    }
 }

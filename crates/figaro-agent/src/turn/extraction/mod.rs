@@ -200,7 +200,7 @@ impl Extractor {
             let minutes = PAUSES_MIN.get(tries).or(PAUSES_MIN.last()).copied().unwrap_or_default();
             let minutes = if error.is_try() { minutes } else { PAUSES_MIN[0] };
             tries += usize::from(error.is_try());
-            if !matches!(error, ExtractionError::Resting(_)) {
+            if !error.is_known() {
                 tracing::warn!(%error, minutes, "no facts were taken from messages; they are read again later");
             }
             self.pending.rest(user, Duration::from_secs(minutes * 60));
@@ -326,7 +326,7 @@ impl Extractor {
         payer: &Payer,
     ) -> Result<String, ExtractionError> {
         let written = self.ledger.background_text(model, request.clone(), payer.clone(), LIMIT).await?;
-        written.text.ok_or(ExtractionError::Cut)
+        written.ok_or(ExtractionError::Cut)
     }
 
     /// Returns the model request for a batch of messages.

@@ -10,6 +10,7 @@ use figaro_base::text::{as_markdown, is_unseen, one_line};
 use figaro_domain::approval::{Approval, ApprovalTarget, MethodCall, ToolOfServer};
 use figaro_domain::delivery::Action;
 use figaro_domain::task::STANDING_RULE;
+use figaro_policy::tools::AFTER_READING;
 use figaro_prompts::texts::{Texts, fill};
 
 /// Maximum length of the summary of a call, in characters. [`details`] shows all of it.
@@ -46,7 +47,7 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>, by: &
     let why = match approval.rule.as_str() {
         "default/unknown_address" => Some(texts.approval_why_address().to_owned()),
         "default/reaching" => Some(texts.approval_why_reaching().to_owned()),
-        "default/after_reading" => None,
+        AFTER_READING => None,
         "default/hidden_message" => Some(texts.approval_why_hidden().to_owned()),
         _ => approval.reason.as_deref().map(shown),
     };

@@ -142,6 +142,7 @@ fn stored(facts: &TurnEndFacts<'_>, answer: &Answer) -> Option<Message> {
         token_usage: Some(answer.usage),
         nano_usd: answer.nano_usd,
         private: answer.pass.private.clone(),
+        sources: answer.pass.sources.clone(),
         referenced_memories: answer.memories.clone(),
         observation: answer.observation.clone(),
         ..Message::new(facts.turn.session, MessageRole::Assistant, text.to_owned(), facts.now)

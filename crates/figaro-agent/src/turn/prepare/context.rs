@@ -12,9 +12,10 @@ use super::super::window::{
     Context, KeptData, KeptEntries, KeptParts, Older, Pictures, RenderContext, Showing, TokenBudget,
     WindowStart, recent,
 };
-use figaro_base::ids::{SessionId, UserId};
+use figaro_base::ids::SessionId;
 use figaro_domain::chat::Place;
 use figaro_domain::conversation::{EntryKey, Message, MessageRole};
+use figaro_domain::usage::Payer;
 use figaro_memory::{Chats, RecallQuery};
 use figaro_prompts::Prompts;
 
@@ -53,8 +54,8 @@ pub struct ContextRequest<'a> {
     pub kept: &'a KeptData,
     /// Pictures of the messages in `history`.
     pub pictures: &'a Pictures,
-    /// Person who asks; pays for the vector of the question.
-    pub user: &'a UserId,
+    /// Payer of the vector of the question.
+    pub payer: &'a Payer,
     /// `true` if older messages that relate to the question are searched.
     pub recalls: bool,
     /// Text of all parts of the question, one per line.
@@ -90,7 +91,7 @@ impl Contexts {
             zone,
             shown,
             tokens,
-            user: asking.user.clone(),
+            payer: asking.payer.clone(),
         };
         let recalled = match asking.recalls {
             true => self.reporter.or_without(self.chats.recall(&question).await, "older messages"),

@@ -16,6 +16,7 @@ use super::super::window::{BotName, Context, History, KeptData, Material, TokenB
 use super::background::{background, said_around};
 use super::context::{ContextRequest, Contexts};
 use super::files::{FileLoader, FilesQuery};
+use super::foreign::{ForeignText, Own};
 use super::persona::Spoken;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::chat::ChatConfig;
@@ -89,6 +90,8 @@ pub(super) struct TurnData {
     pub(super) has_documents: bool,
     /// Addresses that people wrote. Only these and found ones may be loaded.
     pub(super) written: Addresses,
+    /// Person whose words the model is shown, if it is not the one who asks.
+    pub(super) heard: Option<String>,
 }
 
 /// Choices of model, agent and persona for a turn.
@@ -122,7 +125,6 @@ impl Loader {
     ) -> Result<TurnData, TurnError> {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
-        let notes = self.reporter.or_without(self.notes.of_chat(place.chat), "notes");
         let background = background(&self.conversations, turn, question, now);
         let background = self.reporter.or_without(background, "background");
         let (stored, kept) = (self.messages_of(turn), self.kept(turn, question));
@@ -135,6 +137,7 @@ impl Loader {
         let (pictures, documents) = self.files.load(of).await;
         let said = said_around(question, &background, &history);
         let (words, records) = (question.words(), self.records(question, chosen));
+        let payer = question.payer(None).ok_or(TurnError::Internal)?;
         let asking = ContextRequest {
             place,
             zone: chosen.config.timezone.unwrap_or(self.default_zone),
@@ -142,13 +145,15 @@ impl Loader {
             history: &history,
             kept: &kept,
             pictures: &pictures,
-            user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
+            payer: &payer,
             text: &words,
             recalls: may_look_back(question),
             asked_at: now,
             room: TokenBudget::of(self.history_tokens).without(tokens_of(&records)),
         };
         let context = self.context(question, &asking).await?;
+        let own = Own { bot: &self.bot.user, asker: question.asker().map(|asker| &asker.user) };
+        let foreign = ForeignText::of(question, &documents.views, &said, &shown(&context, &history), own);
         let material = Material {
             bot: &self.bot,
             // An agent without instructions of its own leaves the place to the persona.
@@ -161,7 +166,7 @@ impl Loader {
             person: chosen.person,
             records: &records,
             documents: &documents.views,
-            notes: &notes,
+            notes: &self.reporter.or_without(self.notes.of_chat(place.chat), "notes"),
             background: &said,
             question: &question.parts,
             pictures: &pictures,
@@ -170,11 +175,13 @@ impl Loader {
         };
         let mut window = build(&self.prompts, &material, context).map_err(not_rendered)?;
         question.requested.iter().for_each(|requested| add(requested, &mut window));
-        let side_effects = side_effects(&history, &done, &in_hand);
+        let before = SideEffects { read: foreign.read, ..found_in(&history) };
+        let side_effects = std::iter::once(before).chain(side_effects(&done, &in_hand)).collect();
         let now = turn.resumed_by.as_deref().into_iter().chain(question.parts.iter().rev());
         let written = written(question, now.chain(background.iter().rev()), &history);
         let (in_hand, has_documents) = (read_in_hand(&in_hand), documents.is_any);
-        Ok(TurnData { window, side_effects, in_hand, acted: Vec::new(), has_documents, written })
+        let (acted, heard) = (Vec::new(), foreign.heard);
+        Ok(TurnData { window, side_effects, in_hand, acted, has_documents, written, heard })
     }
 
     /// Returns one line per record that relates to the question, as many as fit into their share of the prompt, and
@@ -253,16 +260,20 @@ impl Loader {
     }
 }
 
-/// Returns the side effects of earlier calls in the session, then those of this turn's passes before a restart. Those of the
-/// calls in hand come with their results.
-fn side_effects(
-    history: &[Arc<Message>],
-    done: &[Arc<Message>],
-    in_hand: &[Arc<Message>],
-) -> Vec<SideEffects> {
+/// Returns the messages of the conversation that the model is shown.
+fn shown<'a>(context: &'a Context, history: &'a [Arc<Message>]) -> Vec<&'a Message> {
+    let from = context.recent.from.unwrap_or(u32::MAX);
+    let older = context.older.messages.iter().map(|recalled| &*recalled.message);
+    older.chain(history.iter().map(|message| &**message).filter(|message| message.index >= from)).collect()
+}
+
+/// Returns the side effects of this turn's passes before a restart. Those of the calls in hand come with their results.
+fn side_effects<'a>(
+    done: &'a [Arc<Message>],
+    in_hand: &'a [Arc<Message>],
+) -> impl Iterator<Item = SideEffects> + 'a {
     let words = in_hand.iter().filter(|message| message.tool.is_none());
-    let done = done.iter().chain(words).map(|message| message.side_effects());
-    std::iter::once(found_in(history)).chain(done).collect()
+    done.iter().chain(words).map(|message| message.side_effects())
 }
 
 /// Returns the number of messages to read for this many tokens: as many as could fit, and some more, of which only the

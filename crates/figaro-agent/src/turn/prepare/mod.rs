@@ -7,6 +7,7 @@ mod budget;
 mod context;
 mod documents;
 mod files;
+mod foreign;
 mod load;
 mod person;
 mod persona;
@@ -214,6 +215,7 @@ impl Preparer {
             cancel: &control.cancel,
         };
         let loaded = self.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
+        let heard = loaded.heard.clone();
         let (instructions, pins) = (loaded.window.instructions.clone(), loaded.window.pins.clone());
         let records = self.records.offered(&book);
         let tools = keeping(offered(&with_own(part.tools, requested), &loaded), &records);
@@ -227,7 +229,7 @@ impl Preparer {
             turn: turn.clone(),
             log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
             taken_up,
-            context: self.context(turn, question, agent, &model).map_err(failed)?,
+            context: ToolContext { heard, ..self.context(turn, question, agent, &model).map_err(failed)? },
             model,
             tools,
             settings: settings(of_chat, agent),
@@ -278,7 +280,8 @@ impl Preparer {
             agent: agent_context(turn, question, agent, model),
             asked_by: Vec::new(),
             key: question.key(),
-            read: question.brings(),
+            read: None,
+            heard: None,
             task: question.task.as_ref().map(|task| task.id),
             addresses: Addresses::default(),
             now: self.reporter.now(),

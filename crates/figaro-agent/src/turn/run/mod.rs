@@ -230,17 +230,7 @@ impl Run {
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
         let SideEffects {
-            spoke,
-            shown,
-            sources,
-            read,
-            tasks,
-            remindable,
-            noted,
-            added,
-            mut said,
-            observation,
-            ..
+            spoke, shown, sources, tasks, remindable, noted, added, mut said, observation, ..
         } = self.side_effects.clone();
         said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
@@ -252,7 +242,7 @@ impl Run {
             shown,
             sources,
             addresses,
-            read,
+            read: self.read(),
             tasks,
             remindable,
             noted,

@@ -152,7 +152,7 @@ pub(crate) struct Answer {
     pub(crate) sources: Vec<Source>,
     /// Addresses that people wrote or that the turn has found.
     pub(crate) addresses: Addresses,
-    /// Text by others that the turn has read in results, by its name.
+    /// Text by others that the turn has read, by its name.
     pub(crate) read: Option<String>,
     /// Tasks that the turn made or changed.
     pub(crate) tasks: Vec<TaskId>,

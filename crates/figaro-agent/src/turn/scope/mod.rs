@@ -77,7 +77,7 @@ impl TurnScope {
     pub(super) fn open_tree(
         &self,
         ledger: &Arc<Ledger>,
-        model: &ModelName,
+        models: &[ModelName],
         tokens: u64,
         payer: &Payer,
     ) -> Result<Arc<Tree>, LedgerError> {
@@ -85,7 +85,7 @@ impl TurnScope {
         if let Some(tree) = &*tree {
             return Ok(Arc::clone(tree));
         }
-        let opened = ledger.tree(model, tokens, payer)?;
+        let opened = ledger.tree(models, tokens, payer)?;
         *tree = Some(Arc::clone(&opened));
         Ok(opened)
     }

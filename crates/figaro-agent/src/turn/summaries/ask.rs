@@ -111,7 +111,7 @@ impl Summarizer {
         };
         let payer = Payer { key: key.map(str::to_owned), ..Payer::new(chat, user) };
         let written = self.ledger.background_text(&model, request, payer, LIMIT).await?;
-        let text = written.text.ok_or(SummaryError::NoSummary("it was withheld, or ended in the middle"))?;
+        let text = written.ok_or(SummaryError::NoSummary("it was withheld, or ended in the middle"))?;
         read(&text).map_err(SummaryError::NoSummary)
     }
 

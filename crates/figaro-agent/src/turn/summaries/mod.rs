@@ -19,6 +19,7 @@ use super::extraction::Extractor;
 use figaro_base::clock::Clock;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;
+use figaro_domain::budget::BudgetAxis;
 use figaro_domain::conversation::Message;
 use figaro_domain::summary::{MessageRange, Summary, SummaryJob, SummaryRules, extract, is_said, next_run};
 use figaro_domain::turn::ActiveTurn;
@@ -36,6 +37,8 @@ const LOOKS: u32 = 16;
 const TRIES: u8 = 6;
 /// Pauses after consecutive failed tries, in minutes.
 const PAUSES_MIN: [i64; 5] = [1, 5, 30, 120, 360];
+/// Maximum pause of a session without a budget: the limit may be raised meanwhile.
+const MAX_REST: TimeDelta = TimeDelta::hours(1);
 /// Maximum backlog of a session, in summaries, that is sent to a model. Older messages, such as from a store of an
 /// older version, are not worth the cost: they are extracted without a model.
 const BACKLOG: u32 = 20;
@@ -159,8 +162,15 @@ impl Summariser {
         let error = match self.summarise(&job).await {
             Ok(()) => return None,
             Err(SummaryError::Model(LedgerError::OverBudget(over))) => {
-                tracing::debug!("today's share of background work is used up; summaries are made tomorrow");
-                return Some(over.until.to_utc());
+                tracing::debug!(%over, session = %job.session, "a session is summarised later");
+                let until = over.until.to_utc();
+                // Other sessions may have a budget.
+                return match over.axis {
+                    BudgetAxis::Bot => Some(until),
+                    _ => {
+                        self.put_off(SummaryJob { not_before: until.min(self.clock.now() + MAX_REST), ..job })
+                    }
+                };
             }
             Err(error) => error,
         };
@@ -168,13 +178,17 @@ impl Summariser {
         tracing::warn!(%error, session = %job.session, tries, "a session could not be summarised");
         let pause = PAUSES_MIN.get(usize::from(job.tries)).or(PAUSES_MIN.last()).copied().unwrap_or_default();
         let not_before = self.clock.now() + TimeDelta::minutes(pause);
-        let counted = self.store.put_job(&SummaryJob { tries, not_before, ..job });
-        match counted {
+        self.put_off(SummaryJob { tries, not_before, ..job })
+    }
+
+    /// Stores when a job is tried again. Returns a time if no job can be done before it.
+    fn put_off(&self, job: SummaryJob) -> Option<DateTime<Utc>> {
+        match self.store.put_job(&job) {
             Ok(()) => None,
-            // Without the count it would be retried at once, for ever.
+            // Without the time it would be retried at once, for ever.
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "a try to summarise could not be counted");
-                Some(not_before)
+                Some(job.not_before)
             }
         }
     }

@@ -9,7 +9,7 @@ use super::history::{History, items_of};
 use super::kept::KeptParts;
 use super::older::Older;
 use super::pictures::Pictures;
-use figaro_base::ids::{MemoryId, MessageId, PinId};
+use figaro_base::ids::{MemoryId, MessageId, PinId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::catch_up::CatchUp;
 use figaro_domain::chat::{ChatConfig, Place};
@@ -44,6 +44,8 @@ pub struct BotName {
     pub name: String,
     /// Username of the account, without `@`.
     pub username: String,
+    /// Telegram account of the bot: its messages are not by others.
+    pub user: UserId,
 }
 
 #[derive(Debug)]

@@ -159,7 +159,7 @@ impl Fields<'_> {
 fn prompt(words: &[String]) -> Vec<String> {
     let mut fields = Fields(words.iter().cycle());
     let place = Place { chat: ChatId(-5), kind: ChatKind::Group, title: Some(fields.next()), topic: None };
-    let bot = BotName { name: fields.next(), username: fields.next() };
+    let bot = BotName { name: fields.next(), username: fields.next(), user: UserId::telegram(1) };
     let config = ChatConfig {
         custom_prompt: Some(fields.next()),
         language: Some(fields.next()),

@@ -211,6 +211,7 @@ fn after_a_text_by_others_was_read_what_acts_elsewhere_is_asked_about_again() {
     let ban = "  - {name: ban, method: banChatMember, chat: here, then: allow}";
     let loads = "  - {name: post, method: sendPhoto, chat: here, address: unknown, then: allow}";
     let look = "  - {name: look, method: getChat, chat: -6, then: allow}";
+    let name = "  - {name: name, method: setMyName, then: allow}";
     let (there, here) = (json!({"chat_id": -6, "text": "x"}), json!({"chat_id": -5, "text": "x"}));
     let cases = [
         (post, "sendMessage", &there, "ask", "default/after_reading"),
@@ -219,6 +220,7 @@ fn after_a_text_by_others_was_read_what_acts_elsewhere_is_asked_about_again() {
         (ban, "banChatMember", &json!({"chat_id": -5, "user_id": 7}), "allow", "owner/ban"),
         (loads, "sendPhoto", &json!({"chat_id": -5, "photo": OWN}), "ask", "default/after_reading"),
         (look, "getChat", &json!({"chat_id": -6}), "allow", "owner/look"),
+        (name, "setMyName", &json!({"name": "Eve"}), "ask", "default/after_reading"),
     ];
     for (rules, method, args, wanted, name) in cases {
         let files: &[&str] = if method == "sendPhoto" { &[OWN] } else { &[] };

@@ -1,20 +1,20 @@
 //! Data of a chat or a person besides messages.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::super::super::changes::Changes;
 use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::table::Table;
-use super::super::super::tables::Tables;
+use super::super::super::tables::{KEYED, KeyedBy, Tables};
 use super::super::{business, children, external, facts, parked, people, session_list, tasks, undos};
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::erasure::Erased;
 use figaro_domain::profile::Consent;
 use figaro_domain::task::Task;
 
-/// Erases all other data of a private chat and its person; the messages are erased already.
+/// Erases all other data of a private chat and its person; the messages are erased already. What is found by its chat goes as
+/// its table declares; other records are found here.
 pub(super) fn of_chat(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -22,19 +22,18 @@ pub(super) fn of_chat(
     chat: ChatId,
     user: &UserId,
 ) -> Result<(), StoreFault> {
-    erased.notes += remove_all(changes, &tables.notes, chat)?;
-    erased.records += remove_all(changes, &tables.records, chat)?;
-    erased.personas += remove_all(changes, &tables.personas, chat)?;
-    // Passages of unreadable documents, too.
-    remove_all(changes, &tables.documents, chat)?;
-    remove_all(changes, &tables.passages, chat)?;
-    remove_all(changes, &tables.persona_questions, chat)?;
-    remove_all(changes, &tables.chats, chat)?;
-    external::forget(tables, changes, &key::chat(chat))?;
-    remove_all(changes, &tables.current, chat)?;
-    remove_all(changes, &tables.background, chat)?;
-    remove_all(changes, &tables.people, chat)?;
-    remove_all(changes, &tables.index_blocks, chat)?;
+    let place = key::chat(chat);
+    for (name, _) in KEYED.iter().filter(|(_, by)| *by == KeyedBy::Chat) {
+        // Unreadable records, too.
+        let table: Table<'_, Value> = Table::new(name, tables.snapshot);
+        for key in table.keys_of(&place)? {
+            changes.remove(&table, key?);
+        }
+    }
+    erased.notes += tables.notes.keys_of(&place)?.count();
+    erased.records += tables.records.keys_of(&place)?.count();
+    erased.personas += tables.personas.keys_of(&place)?.count();
+    external::forget(tables, changes, &place)?;
     for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         if change.chat == chat {
             changes.remove(&tables.config_changes, key);
@@ -91,20 +90,6 @@ pub(super) fn of_person(
     undos::forget(tables, changes, chat, user)?;
     people::forget(tables, changes, chat, user);
     remove_profile(tables, changes, erased, user)
-}
-
-/// Deletes all records of a table whose keys begin with a chat, readable or not. Returns the number deleted.
-fn remove_all<T: Serialize + DeserializeOwned>(
-    changes: &mut Changes<'_>,
-    table: &Table<'_, T>,
-    chat: ChatId,
-) -> Result<usize, StoreFault> {
-    let mut removed = 0;
-    for key in table.keys_of(&key::chat(chat))? {
-        changes.remove(table, key?);
-        removed += 1;
-    }
-    Ok(removed)
 }
 
 /// Deletes a task with the history of its runs, unless it is deleted already.

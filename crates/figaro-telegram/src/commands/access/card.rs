@@ -73,7 +73,8 @@ impl AccessCard {
         None
     }
 
-    /// Returns the person with this username who is on the access list or was seen in a group.
+    /// Returns the person with this username who is on the access list, was seen in a group or has asked
+    /// something.
     pub(in super::super) async fn person_named(
         &self,
         username: &str,
@@ -94,7 +95,10 @@ impl AccessCard {
         let on_list = join_all(named).await.into_iter().find(|(_, known)| is_it(known));
         Ok(match on_list {
             Some((user, _)) => Some(user),
-            None => self.seen(Some(here), |one| is_it(&one.username)).map(|seen| seen.user),
+            None => match self.seen(Some(here), |one| is_it(&one.username)) {
+                Some(seen) => Some(seen.user),
+                None => self.cards.profiles.named(username)?,
+            },
         })
     }
 

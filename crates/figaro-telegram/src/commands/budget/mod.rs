@@ -282,9 +282,16 @@ impl BudgetCommand {
             },
             NamedParty::Task(title) => {
                 let tasks = self.tasks.of_chat(asker.place.chat)?;
-                let wanted = title.to_lowercase();
-                let task = tasks.iter().find(|task| task.title().to_lowercase().starts_with(&wanted));
-                task.map_or_else(|| unknown(&title), |task| Ok(BudgetAxis::Task(task.id)))
+                let live = tasks.iter().filter(|task| task.is_live()).map(|task| (task.title(), task.id));
+                match titled(live.collect(), &title).as_slice() {
+                    [] => unknown(&title),
+                    [(_, task)] => Ok(BudgetAxis::Task(*task)),
+                    several => {
+                        let titles = several.iter().map(|(title, _)| one_line(title, NAME_CHARS));
+                        let titles = titles.collect::<Vec<_>>().join(", ");
+                        Err(fill(texts.model_several(), &[("models", &titles)]))
+                    }
+                }
             }
             NamedParty::Agent(name) => self.agents.named(asker, &name).map(BudgetAxis::Agent),
             NamedParty::Key(name) if self.ledger.knows_key(&name) => Ok(BudgetAxis::Key(name)),
@@ -323,6 +330,15 @@ impl BudgetCommand {
     }
 }
 
+/// Returns what has this title or, if there is none, all whose title begins with it. Letter case does not matter.
+fn titled<T>(all: Vec<(String, T)>, title: &str) -> Vec<(String, T)> {
+    let wanted = title.to_lowercase();
+    let (exact, mut others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(title, _)| title.to_lowercase() == wanted);
+    others.retain(|(title, _)| title.to_lowercase().starts_with(&wanted));
+    if exact.is_empty() { others } else { exact }
+}
+
 /// Formats limits in one line, such as `20 k tokens a day, $5 a month`.
 fn limits_words(texts: &Texts, caps: PeriodCaps) -> String {
     let mut words = Vec::new();
@@ -336,4 +352,20 @@ fn limits_words(texts: &Texts, caps: PeriodCaps) -> String {
         words.extend(amounts.map(|amount| fill(frame, &[("amount", &amount)])));
     }
     words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_title_goes_before_titles_that_begin_with_it() {
+        let all = || ["Water", "Water the plants", "Weather"].map(|title| (title.to_owned(), ())).to_vec();
+        let found =
+            |title: &str| titled(all(), title).into_iter().map(|(title, ())| title).collect::<Vec<_>>();
+        assert_eq!(found("water"), ["Water"]);
+        assert_eq!(found("water t"), ["Water the plants"]);
+        assert_eq!(found("W"), ["Water", "Water the plants", "Weather"]);
+        assert_eq!(found("plants"), Vec::<String>::new());
+    }
 }

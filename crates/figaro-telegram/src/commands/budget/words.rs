@@ -8,6 +8,8 @@ use figaro_prompts::texts::{Locales, Texts};
 const DAY: [&str; 2] = ["day", "daily"];
 const MONTH: [&str; 2] = ["month", "monthly"];
 const NANO: f64 = 1e9;
+/// Smallest limit of tokens: no answer takes less, so a smaller one is a slip.
+const LEAST_TOKENS: u64 = 1_000;
 
 /// Party as a person names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +96,10 @@ fn period(words: &[&str], texts: &Texts) -> Option<Period> {
 
 /// Reads an amount of money or tokens, and the unit that may follow it.
 fn caps(words: &[&str]) -> Option<Caps> {
-    let (value, is_money) = amount(words.first()?)?;
+    let (first, rest) = words.split_first()?;
+    let is_one_number =
+        !is_unclear(first) && !rest.iter().any(|word| word.contains(|c: char| c.is_numeric()));
+    let (value, is_money) = amount(first).filter(|_| is_one_number)?;
     let unit = words.get(1).map(|word| word.to_lowercase()).unwrap_or_default();
     let is_money = is_money || matches!(unit.as_str(), "$" | "usd" | "dollar" | "dollars");
     let whole = |value: f64| {
@@ -104,7 +109,10 @@ fn caps(words: &[&str]) -> Option<Caps> {
     };
     match is_money {
         true => Some(Caps { tokens: None, nano_usd: Some(whole((value * NANO).round())?) }),
-        false => Some(Caps { tokens: Some(whole(value.round())?), nano_usd: None }),
+        false => {
+            let tokens = whole(value.round()).filter(|tokens| *tokens >= LEAST_TOKENS)?;
+            Some(Caps { tokens: Some(tokens), nano_usd: None })
+        }
     }
 }
 
@@ -119,6 +127,12 @@ fn amount(word: &str) -> Option<(f64, bool)> {
     let is_number = number.starts_with(|c: char| c.is_ascii_digit());
     let value = number.parse::<f64>().ok().filter(|value| is_number && value.is_finite())?;
     Some((value * scale, is_money))
+}
+
+/// Returns `true` for `20,000` and `20.000`, which are thousands to some people and fractions to others.
+fn is_unclear(word: &str) -> bool {
+    let number = word.trim_matches(|c: char| !c.is_ascii_digit());
+    number.split_once([',', '.']).is_some_and(|(whole, rest)| whole != "0" && rest.len() == 3)
 }
 
 #[cfg(test)]
@@ -154,6 +168,11 @@ mod tests {
                 Some((NamedParty::Agent("researcher".to_owned()), Set(Day, money(500_000_000)))),
             ),
             ("key shop 0", Some((NamedParty::Key("shop".to_owned()), Off))),
+            ("$0.125 a day", Some((NamedParty::Unnamed, Set(Day, money(125_000_000))))),
+            ("@ann 20,000 a day", None),
+            ("123 20.000 a day", None),
+            ("$1,500 a month", None),
+            ("@ann 1.500k a day", None),
             ("@ann 20k", None),
             ("@ann a day", None),
             ("owners 20k a day", None),
