@@ -12,6 +12,7 @@ mod names;
 mod paper;
 mod run;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use paper::Paper;
@@ -103,4 +104,26 @@ fn command_blocks_run() {
 #[test]
 fn deliberate_mistakes_are_found() {
     mutations::are_found(&Paper::all());
+}
+
+/// Names of metrics in a text.
+fn metrics(text: &str) -> BTreeSet<&str> {
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+    let names =
+        text.match_indices("figaro_").map(|(at, _)| text[at..].split(|c| !is_part(c)).next().unwrap_or(""));
+    names.map(|name| name.strip_suffix("_bucket").unwrap_or(name)).collect()
+}
+
+#[test]
+fn the_dashboard_for_grafana_shows_the_metrics_of_the_docs() {
+    let [docs, dashboard] =
+        ["docs/operations.md", "deploy/grafana.json"].map(|path| std::fs::read_to_string(path).unwrap());
+    let rows = docs.lines().filter(|line| line.starts_with("| `figaro_")).collect::<Vec<_>>().join("\n");
+    let shown: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
+    assert_eq!(shown["title"], "Figaro");
+    // Turns of a client are told by its tokens, and turns that are open by those that run.
+    let known = metrics(&rows);
+    let left: Vec<_> = known.difference(&metrics(&dashboard)).copied().collect();
+    assert_eq!(left, ["figaro_http_client_turns_total", "figaro_http_turns_open"]);
+    assert!(metrics(&dashboard).is_subset(&known), "{:?}", metrics(&dashboard));
 }
