@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
@@ -18,7 +18,7 @@ use figaro_store::whole::{
 };
 
 /// File name that means standard output or input.
-const STREAM: &str = "-";
+pub(super) const STREAM: &str = "-";
 /// Ways to name a store on the command line.
 const AS_ARGUMENT: &str = "name the store as the argument";
 pub(super) const WITH_OPTION: &str = "name the store with --store";
@@ -159,28 +159,35 @@ fn exported(url: &StoreUrl, to: &Path) -> Result<(), StartupError> {
 /// Imports a file into a new store; `-` reads standard input.
 fn imported(from: &Path, url: &StoreUrl) -> Result<(), StartupError> {
     let name = file_name(from, "standard input");
-    let refused = |error: TransferError| StartupError(format!("{name}: {error}"));
-    let beside = engine::found(url);
-    if beside != *url {
-        return Err(StartupError(format!("there is a store already, {beside}: import into another folder")));
-    }
-    let imported = if from == Path::new(STREAM) {
-        import(io::stdin().lock(), url)
+    let count = if from == Path::new(STREAM) {
+        made_of(io::stdin().lock(), &name, url)
     } else {
-        let file = File::open(from).map_err(|error| refused(error.into()))?;
-        import(BufReader::new(file), url)
-    };
-    let records = records(&imported.map_err(refused)?);
-    say(&format!("✓ {name} was imported into {url} and compared: {}", counted(records, "record")));
+        let file = File::open(from);
+        let file = file.map_err(|error| StartupError(format!("{name}: {}", TransferError::from(error))))?;
+        made_of(BufReader::new(file), &name, url)
+    }?;
+    say(&format!("✓ {name} was imported into {url} and compared: {}", counted(count, "record")));
     Ok(())
 }
 
+/// Makes a new store of the lines of an export, which have this name in errors. Returns the number of records.
+pub(super) fn made_of(lines: impl BufRead, name: &str, url: &StoreUrl) -> Result<u64, StartupError> {
+    let beside = engine::found(url);
+    if beside != *url {
+        return Err(StartupError(format!(
+            "there is a store already, {beside}: name another folder with --store"
+        )));
+    }
+    let made = import(lines, url).map_err(|error| StartupError(format!("{name}: {error}")))?;
+    Ok(records(&made))
+}
+
 /// Returns the name of a file for messages; `stream` for `-`.
-fn file_name(file: &Path, stream: &str) -> String {
+pub(super) fn file_name(file: &Path, stream: &str) -> String {
     if file == Path::new(STREAM) { stream.to_owned() } else { file.display().to_string() }
 }
 
-fn records(moved: &Inventory) -> u64 {
+pub(super) fn records(moved: &Inventory) -> u64 {
     moved.values().map(|table| table.records).sum()
 }
 
@@ -188,7 +195,7 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), StartupError> {
     let mut engine = open(url)?;
     let lost = state(&*engine, url).map_err(|error| StartupError(error.to_string()))?;
     verify(&mut *engine).map_err(|error| refusal(url, &error))?;
-    let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
+    let found = inventory(&*engine).map_err(|error| refusal(url, &error))?;
     let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
     print_faults(&found);
     let sum = |what: fn(&TableInventory) -> u64| found.values().map(what).sum::<u64>();
@@ -251,7 +258,7 @@ fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, StartupError> {
 }
 
 /// Fails if there is no store, so that a check does not create one.
-fn is_there(url: &StoreUrl, naming: &str) -> Result<(), StartupError> {
+pub(super) fn is_there(url: &StoreUrl, naming: &str) -> Result<(), StartupError> {
     match engine::has_store(url) || engine::has_mark(url) {
         true => Ok(()),
         false => Err(missing(url, naming)),

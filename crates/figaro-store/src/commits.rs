@@ -2,6 +2,7 @@
 //! all waiting callers. Used by [`Writer`](super::writer::Writer).
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,13 +15,16 @@ use tokio::sync::watch;
 use super::buffer::Buffer;
 use super::changes::Changes;
 use super::fault::StoreFault;
+use super::inventory::Inventory;
 use super::key;
 use super::marks::{MARK, Marks};
 use super::meters::StoreMeters;
 use super::snapshot::Snapshot;
 use super::space::Space;
 use super::tables::{MESSAGES, META, Tables};
+use super::transfer::{StoreSource, TransferError, write_all};
 use crate::engine::{Batch, Engine, EngineError, Keys, words_of};
+use figaro_config::StoreUrl;
 
 /// Maximum time that a change nobody waits for stays in memory alone; a crash loses at most this much.
 const LINGER: Duration = Duration::from_millis(5);
@@ -56,7 +60,7 @@ pub(super) struct CommitState {
     pub(super) watches: Mutex<Vec<(Space, Weak<WrittenSessions>)>>,
     /// Number of rewrites of the files that have begun.
     rewrites: AtomicU64,
-    /// Number of the last one that has succeeded; held during one.
+    /// Number of the last one that has succeeded; held during one, and during an export.
     rewritten: Mutex<u64>,
     /// `true` if waits run on blocking threads, for tests with a stopped clock.
     pub(super) holds_time: AtomicBool,
@@ -77,10 +81,10 @@ struct CommitRequest {
 /// Progress of the thread.
 #[derive(Default)]
 pub(super) struct Progress {
-    pub(super) durable: u64,
+    durable: u64,
     /// Reason of a failed commit. Nothing is durable from then on: after a failed fsync the system may drop unwritten
     /// data and report the next fsync as a success.
-    pub(super) broken: Option<String>,
+    broken: Option<String>,
 }
 
 pub(super) type Work<'a> = dyn FnMut(&Tables<'_>, &mut Changes<'_>) -> Result<(), StoreFault> + 'a;
@@ -106,6 +110,36 @@ impl Commits {
     /// Makes one for an engine without a disk. It needs no thread.
     pub(super) fn in_memory(engine: Box<dyn Engine>) -> Self {
         Self { state: Arc::new(CommitState::new(engine, None)), thread: None }
+    }
+
+    /// Waits until all changes so far are durable, without a commit of its own: with the next requested commit, or a
+    /// moment later.
+    pub(super) async fn settle(&self) -> Result<(), StoreFault> {
+        let number = self.state.buffer.read().number();
+        self.durable(number).await
+    }
+
+    /// Waits until this operation is durable.
+    pub(super) async fn durable(&self, number: u64) -> Result<(), StoreFault> {
+        match self.wait(number).await {
+            None => Ok(()),
+            Some(reason) => Err(EngineError::failed(&reason).into()),
+        }
+    }
+
+    /// Waits until this operation is durable. Returns the reason if it never will be.
+    pub(super) async fn wait(&self, number: u64) -> Option<String> {
+        let mut progress = self.state.progress.subscribe();
+        let ended = async move {
+            let is_over = |progress: &Progress| progress.durable >= number || progress.broken.is_some();
+            let ended = progress.wait_for(is_over).await.ok()?;
+            if ended.durable >= number { None } else { ended.broken.clone() }
+        };
+        if !self.state.holds_time.load(Ordering::Relaxed) {
+            return ended.await;
+        }
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::spawn_blocking(move || runtime.block_on(ended)).await.ok()?
     }
 }
 
@@ -187,6 +221,20 @@ impl CommitState {
         self.engine.rewrite(tables)?;
         *last = number;
         Ok(())
+    }
+
+    /// Writes all durable records as an export, while others write. Ends early once `stop` returns `true`, or nothing can be
+    /// written any more. Blocking.
+    pub(super) fn export_beside(
+        &self,
+        url: &StoreUrl,
+        to: &mut impl Write,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Inventory, TransferError> {
+        // One at a time, and no rewrite meanwhile: what is erased would stay in the copy that an engine makes for it.
+        let _alone = self.rewritten.lock();
+        let source = StoreSource::beside(&*self.engine, url)?;
+        write_all(&source, UntilStopped { to, stop: &|| stop() || self.is_broken() })
     }
 
     /// Tells the watchers in which sessions messages are about to be written.
@@ -285,5 +333,24 @@ impl CommitState {
             }
             Err(reason) => self.progress.send_modify(|progress| progress.broken = Some(reason)),
         }
+    }
+}
+
+/// Writer that fails once it is to stop.
+struct UntilStopped<'a, W> {
+    to: &'a mut W,
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl<W: Write> Write for UntilStopped<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match (self.stop)() {
+            true => Err(io::Error::other("the bot stops, or its store has failed")),
+            false => self.to.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
     }
 }

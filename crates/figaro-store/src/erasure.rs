@@ -13,7 +13,7 @@ use super::records::due;
 use super::records::erasure::SaidSearch;
 use super::records::erasure::{self, Looks};
 use super::snapshot::Unreadable;
-use super::tables::{META, NAMES, Tables};
+use super::tables::{ALL, Tables};
 use crate::Store;
 use crate::{ErasureStore, Result};
 use figaro_base::ids::{ChatId, MessageId};
@@ -72,8 +72,7 @@ impl ErasureStore {
         let operation = "rewrite its files";
         let Some(then) = self.0.read(operation, due::due)? else { return Ok(()) };
         let store = self.0.clone();
-        let tables: Vec<&'static str> = [META].into_iter().chain(NAMES).collect();
-        let rewriting = spawn_blocking(move || store.shared.writer.rewrite(&tables));
+        let rewriting = spawn_blocking(move || store.shared.writer.rewrite(&ALL));
         let rewritten =
             rewriting.await.map_err(|error| self.0.error(StoreFault::Panic(error.to_string()), operation))?;
         rewritten.map_err(|error| self.0.error(error.into(), operation))?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ring::digest::{Context, SHA256};
 use serde::de::IgnoredAny;
 
-use crate::engine::{Engine, Keys, Result};
+use crate::engine::{Engine, Keys, Result, View};
 
 /// Health figures of the store, for `/status` and `figaro check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,20 +34,28 @@ pub struct TableInventory {
     pub(crate) hash: Vec<u8>,
 }
 
-/// Reads the whole store. `key` returns the form of a key to hash and count, or `None` to skip it.
+/// Reads the whole store.
 ///
 /// # Errors
 /// Of the engine.
-pub fn inventory(engine: &dyn Engine, key: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) -> Result<Inventory> {
+pub fn inventory(engine: &dyn Engine) -> Result<Inventory> {
+    inventory_of(&*engine.view()?, &engine.tables()?)
+}
+
+/// Reads these tables of a view.
+///
+/// # Errors
+/// Of the engine.
+pub(super) fn inventory_of<'a>(
+    view: &dyn View,
+    tables: impl IntoIterator<Item = &'a String>,
+) -> Result<Inventory> {
     let mut inventory = Inventory::new();
-    for name in engine.tables()? {
+    for name in tables {
         let (mut hash, mut table) =
             (Context::new(&SHA256), TableInventory { records: 0, bytes: 0, unreadable: 0, hash: Vec::new() });
-        // One view per table: others may have to wait for an open view.
-        let view = engine.view()?;
-        for entry in view.scan(&name, &Keys::beginning_with([]))? {
-            let (stored, value) = entry?;
-            let Some(key) = key(&name, stored) else { continue };
+        for entry in view.scan(name, &Keys::beginning_with([]))? {
+            let (key, value) = entry?;
             for part in [&key, &value] {
                 let length = part.len() as u64;
                 hash.update(&length.to_be_bytes());
@@ -58,7 +66,7 @@ pub fn inventory(engine: &dyn Engine, key: impl Fn(&str, Vec<u8>) -> Option<Vec<
             table.unreadable += u64::from(serde_json::from_slice::<IgnoredAny>(&value).is_err());
         }
         table.hash = hash.finish().as_ref().to_vec();
-        inventory.insert(name, table);
+        inventory.insert(name.clone(), table);
     }
     Ok(inventory)
 }

@@ -106,6 +106,8 @@ pub mod whole {
     pub use super::inventory::{Inventory, TableInventory, inventory};
     pub use super::look::look;
     pub use super::marks::{accept_loss, loss};
-    pub use super::transfer::{TransferError, copy, export_file, export_to, import};
+    pub use super::transfer::{
+        TransferError, copy, export_beside, export_file, export_to, import, is_export_end,
+    };
     pub use super::verify::{state, verify};
 }

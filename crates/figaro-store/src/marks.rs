@@ -9,7 +9,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use ulid::Ulid;
 
 use super::tables::META;
-use crate::engine::{Engine, EngineError, Reader, StoreMark};
+use crate::engine::{Engine, EngineError, Reader, StoreMark, View};
 use figaro_base::clock::Clock;
 
 /// Key in [`META`] under which each commit counts itself.
@@ -56,7 +56,7 @@ fn moment(at: DateTime<Utc>) -> String {
 /// Of the engine; if the count of commits cannot be read.
 pub fn loss(engine: &dyn Reader) -> Result<Option<Loss>, EngineError> {
     let Some(had) = engine.marks().newest()? else { return Ok(None) };
-    let has = recorded(engine)?;
+    let has = recorded(&*engine.view()?)?;
     let is_whole = has.as_ref().is_some_and(|has| has.store == had.store && has.commits >= had.commits);
     Ok((!is_whole).then_some(Loss { has, had }))
 }
@@ -66,15 +66,15 @@ pub fn loss(engine: &dyn Reader) -> Result<Option<Loss>, EngineError> {
 /// # Errors
 /// Of the engine.
 pub fn accept_loss(engine: &dyn Engine) -> Result<(), EngineError> {
-    engine.marks().replace(recorded(engine)?.as_ref())
+    engine.marks().replace(recorded(&*engine.view()?)?.as_ref())
 }
 
 /// Returns the last commit recorded in a store; `None` if a version without counts wrote it.
 ///
 /// # Errors
 /// Of the engine; if the record cannot be read.
-pub(super) fn recorded(engine: &dyn Reader) -> Result<Option<StoreMark>, EngineError> {
-    let Some(bytes) = engine.view()?.get(META, MARK)? else { return Ok(None) };
+pub(super) fn recorded(view: &dyn View) -> Result<Option<StoreMark>, EngineError> {
+    let Some(bytes) = view.get(META, MARK)? else { return Ok(None) };
     let unreadable = |_error| EngineError::Unreadable("the count of its commits cannot be read".to_owned());
     serde_json::from_slice(&bytes).map(Some).map_err(unreadable)
 }
@@ -101,7 +101,7 @@ impl Marks {
     /// # Errors
     /// Those of [`loss`].
     pub(super) fn of(engine: &dyn Engine) -> Result<Self, EngineError> {
-        Ok(Self { last: recorded(engine)?.unwrap_or_else(first), is_new: false, kept: None })
+        Ok(Self { last: recorded(&*engine.view()?)?.unwrap_or_else(first), is_new: false, kept: None })
     }
 
     /// Returns the count of the next commit.

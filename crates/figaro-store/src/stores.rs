@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Write;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -12,11 +13,13 @@ use super::commits::Commits;
 use super::engine::{self, BotOwner, Connections, EngineError, LEASE_WAIT, Ownership};
 use super::fault::StoreFault;
 use super::format::{self, OPEN};
+use super::inventory::Inventory;
 use super::marks::Marks;
 use super::meters::StoreMeters;
 use super::pack_rules::PackRules;
 use super::space::Space;
 use super::store::{Store, StoreInner};
+use super::transfer::TransferError;
 use super::verify;
 use super::writer::Writer;
 use crate::Result;
@@ -115,6 +118,33 @@ impl Stores {
     pub async fn take_no_more(&self) -> Result<()> {
         let inner = Arc::clone(&self.0);
         self.aside("take no more bots", move || inner.connections.takes_no_more()).await
+    }
+
+    /// Returns `true` if a bot has the files open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.0.files.lock().strong_count() > 0
+    }
+
+    /// Writes all records of the open files as lines of an export, while their bots go on. What they have written so far is
+    /// in it. Returns the writer, too. Ends early once `stop` returns `true`.
+    ///
+    /// # Errors
+    /// If no bot has the files open, they cannot be read, the writer fails, or it ends early.
+    pub async fn export_beside<W: Write + Send + 'static>(
+        &self,
+        mut to: W,
+        stop: impl Fn() -> bool + Send + 'static,
+    ) -> Result<(Inventory, W), TransferError> {
+        let open = self.0.files.lock().upgrade();
+        let commits =
+            open.ok_or_else(|| TransferError::Refused("no bot has the store open now".to_owned()))?;
+        let (url, place) = (self.0.url.clone(), self.0.url.place());
+        let failed = |fault: StoreFault| TransferError::from(fault.into_error(&place, "be read"));
+        commits.settle().await.map_err(failed)?;
+        let written = move || Ok((commits.state.export_beside(&url, &mut to, &stop)?, to));
+        let written = spawn_blocking(written).await;
+        written.unwrap_or_else(|error| Err(failed(StoreFault::Panic(error.to_string()))))
     }
 
     async fn aside<T: Send + 'static>(

@@ -62,6 +62,9 @@ macro_rules! tables {
         /// Stored names of all tables but [`META`].
         pub(super) const NAMES: [&str; [$($name),+].len() + 1] = [$($name,)+ QUARANTINE];
 
+        /// Stored names of all tables.
+        pub(super) const ALL: [&str; NAMES.len() + 1] = [META, $($name,)+ QUARANTINE];
+
         /// Stored names of all tables with records of people.
         pub(super) const KEYED: &[(&str, KeyedBy)] = &[$(($name, KeyedBy::$key)),+];
 

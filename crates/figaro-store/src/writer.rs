@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::changes::Changes;
-use super::commits::{Commits, Durable, Progress, Work, WrittenSessions};
+use super::commits::{Commits, Durable, Work, WrittenSessions};
 use super::fault::StoreFault;
 use super::snapshot::Snapshot;
 use super::space::Space;
@@ -84,7 +84,7 @@ impl Writer {
         F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
         let (done, number) = self.make(Durable::Now, work)?;
-        self.durable(number).await?;
+        self.commits.durable(number).await?;
         Ok(done)
     }
 
@@ -120,25 +120,16 @@ impl Writer {
         WriteWatch(noted)
     }
 
-    /// Waits until all changes so far are durable, without a commit of its own: with the next requested commit, or a
-    /// moment later.
+    /// Waits as [`Commits::settle`] does.
     pub(super) async fn settle(&self) -> Result<(), StoreFault> {
-        let number = self.commits.state.buffer.read().number();
-        self.durable(number).await
-    }
-
-    async fn durable(&self, number: u64) -> Result<(), StoreFault> {
-        match self.wait(number).await {
-            None => Ok(()),
-            Some(reason) => Err(EngineError::failed(&reason).into()),
-        }
+        self.commits.settle().await
     }
 
     /// Waits until nothing can be written any more, and returns the reason.
     pub(super) async fn failed(&self) -> String {
         let tenure = self.engine().tenure();
         tokio::select! {
-            reason = self.wait(u64::MAX) => reason.unwrap_or_default(),
+            reason = self.commits.wait(u64::MAX) => reason.unwrap_or_default(),
             () = tenure.ended() => "another process may have the bot: this one did not reach the database in time".to_owned(),
         }
     }
@@ -147,20 +138,5 @@ impl Writer {
     /// unless one of them waits for a blocking thread.
     pub(super) fn hold_paused_time(&self) {
         self.commits.state.holds_time.store(true, Ordering::Relaxed);
-    }
-
-    /// Waits until this operation is durable. Returns the reason if it never will be.
-    async fn wait(&self, number: u64) -> Option<String> {
-        let mut progress = self.commits.state.progress.subscribe();
-        let ended = async move {
-            let is_over = |progress: &Progress| progress.durable >= number || progress.broken.is_some();
-            let ended = progress.wait_for(is_over).await.ok()?;
-            if ended.durable >= number { None } else { ended.broken.clone() }
-        };
-        if !self.commits.state.holds_time.load(Ordering::Relaxed) {
-            return ended.await;
-        }
-        let runtime = tokio::runtime::Handle::current();
-        tokio::task::spawn_blocking(move || runtime.block_on(ended)).await.ok()?
     }
 }

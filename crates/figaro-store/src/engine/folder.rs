@@ -12,7 +12,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use super::error::EngineError;
-use super::names::{FRESH, MOVING, WHOLE, is_ours};
+use super::names::{COPY, FRESH, MOVING, WHOLE, is_ours};
 
 const FOLDER: u32 = 0o700;
 /// Permissions of a store file.
@@ -249,11 +249,11 @@ fn close_files(folder: &Path) -> io::Result<bool> {
             // Store of `figaro demo --store`.
             "demo" if kind.is_dir() => close_files_of(&entry.path()),
             // Its content is removed or moved before anything else.
-            FRESH | WHOLE | MOVING if kind.is_dir() => restrict(&entry.path(), FOLDER),
+            FRESH | COPY | WHOLE | MOVING if kind.is_dir() => restrict(&entry.path(), FOLDER),
             _ if kind.is_dir() && is_ours(&name, true) => close_files_of(&entry.path()),
             _ if kind.is_file() && is_ours(&name, false) => restrict(&entry.path(), FILE),
-            // Created by the file system.
-            "lost+found" => Ok(()),
+            // Created by the file system, and for backups.
+            "lost+found" | "figaro.sock" => Ok(()),
             _ => {
                 others = true;
                 Ok(())

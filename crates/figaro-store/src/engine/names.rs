@@ -6,7 +6,9 @@ use figaro_config::EngineKind;
 
 /// Folder inside the store's own in which a store is rewritten.
 pub(super) const FRESH: &str = "fresh";
-/// Name of that folder once it is complete: it replaces the files beside it, which are removed first.
+/// Folder inside the store's own with a copy that is being read.
+pub(super) const COPY: &str = "copy";
+/// Name of the folder of a rewritten store once it is complete: it replaces the files beside it, which are removed first.
 pub(super) const WHOLE: &str = "fresh.whole";
 /// Name of that folder once the files beside it are removed: its files are moved out of it.
 pub(super) const MOVING: &str = "fresh.moving";
@@ -36,7 +38,7 @@ pub(super) fn mark_of(kind: EngineKind, folder: &Path) -> PathBuf {
 /// Returns `true` if a file or folder of this name in a store's folder belongs to one of the engines.
 pub(super) fn is_ours(name: &str, is_folder: bool) -> bool {
     match is_folder {
-        true => ["blobs", FRESH, WHOLE, MOVING].contains(&name),
+        true => ["blobs", FRESH, COPY, WHOLE, MOVING].contains(&name),
         false => {
             ["store.redb", "redb.mark", "db", "sled.mark"].contains(&name)
                 || name.starts_with("conf")

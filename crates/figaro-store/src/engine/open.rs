@@ -10,7 +10,7 @@ use super::port::{Engine, Reader, Result};
 use super::postgres::{DatabaseConnections, LEASE, Ownership, PostgresEngine};
 use super::{folder, names, redb, room, sled};
 use crate::meters::StoreMeters;
-use figaro_config::{EngineKind, StoreFolder, StoreUrl};
+use figaro_config::{DatabaseUrl, EngineKind, StoreFolder, StoreUrl};
 
 /// Opens the engine with the store at this place, or creates an empty store there. Blocking.
 ///
@@ -118,6 +118,15 @@ pub(crate) fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
     catching(open)
 }
 
+/// Opens a database to read it while bots write there. `None` if there is no store in it. Blocking.
+///
+/// # Errors
+/// If the schema is another program's or of a newer version; of the database.
+pub(crate) fn open_beside(url: &DatabaseUrl) -> Result<Option<Box<dyn Engine>>> {
+    let boxed = |engine: PostgresEngine| -> Box<dyn Engine> { Box::new(engine) };
+    catching(|| PostgresEngine::open_beside(url).map(|found| found.map(boxed)))
+}
+
 /// Checks that the store at this place can be created or changed, without changing it. Blocking.
 ///
 /// # Errors
@@ -127,6 +136,14 @@ pub fn try_place(at: &StoreFolder) -> std::result::Result<(), (PathBuf, io::Erro
     names::files_of(at.engine, &at.folder)
         .into_iter()
         .try_for_each(|file| folder::may_change(&file).map_err(|error| (file, error)))
+}
+
+/// Checks that files can be made in a folder, or the folder itself, without changing anything. Blocking.
+///
+/// # Errors
+/// The failing folder, with the error; of a missing one, its nearest existing parent.
+pub fn try_folder(folder: &Path) -> std::result::Result<(), (PathBuf, io::Error)> {
+    folder::try_place(folder)
 }
 
 /// Makes the tables of a database, or brings them to the version of this program. Returns `true` if there was anything to do;

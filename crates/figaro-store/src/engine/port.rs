@@ -103,6 +103,16 @@ pub trait Engine: Reader {
     /// Of the storage. Nothing is lost then.
     fn compact(&mut self) -> Result<bool>;
 
+    /// Returns a view for a reader that takes minutes, as a backup does: of all bots in a database, and without blocking
+    /// commits. An engine may copy the store for it, beside itself. `tables` are all tables that the store may have.
+    /// Blocking.
+    ///
+    /// # Errors
+    /// Of the storage; if the store is being rewritten.
+    fn snapshot(&self, _tables: &[&'static str]) -> Result<Box<dyn View + '_>> {
+        self.view()
+    }
+
     /// Writes all data into new files, which replace the old ones: on return, the folder of the store contains no byte
     /// that was removed or changed before this call. `tables` are all tables that the store may have. Others read and
     /// write meanwhile; at the end they wait a moment. Blocking.

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::names::FRESH;
+use super::names::{COPY, FRESH};
 use super::port::{Engine, Reader, Result};
 use super::{folder, room};
 
@@ -47,21 +47,52 @@ pub(super) fn rewrite(engine: &dyn Rewritable, tables: &[&'static str]) -> Resul
     if let Some(table) = unknown {
         return Err(EngineError::Failed(format!("it has a table {table} that is not known")));
     }
-    let since = engine.since();
-    let Some(copying) = since.begin(&engine.alone()) else {
+    let place = fresh_of(engine.folder());
+    copied(engine, &place, tables, |fresh| {
+        // Nobody may open the store between two steps. Others write while this waits.
+        let _locked = folder::lock_patiently(engine.folder())?;
+        let _alone = engine.alone();
+        fresh.write(&engine.since().take())?;
+        drop(fresh);
+        engine.adopt(&place)
+    })
+}
+
+/// Copies the store of an engine into a folder, and returns the copy, which shows the state at the end of the call. Whoever
+/// calls removes the folder.
+pub(super) fn copy_into(
+    engine: &dyn Rewritable,
+    place: &Path,
+    tables: &[&'static str],
+) -> Result<Box<dyn Engine>> {
+    copied(engine, place, tables, |fresh| {
+        let _alone = engine.alone();
+        fresh.write(&engine.since().take())?;
+        Ok(fresh)
+    })
+}
+
+/// Copies the store of an engine into a folder while others write, and calls `end` with the copy, which lacks the newest
+/// commits then. Removes the folder if anything fails.
+fn copied<T>(
+    engine: &dyn Rewritable,
+    place: &Path,
+    tables: &[&'static str],
+    end: impl FnOnce(Box<dyn Engine>) -> Result<T>,
+) -> Result<T> {
+    let Some(copying) = engine.since().begin(&engine.alone()) else {
         return Err(EngineError::Failed("it is being rewritten already".to_owned()));
     };
-    let place = fresh_of(engine.folder());
-    let done = rewrite_into(engine, &place, tables);
+    let done = copy_all(engine, place, tables).and_then(end);
     drop(copying);
     if done.is_err() {
         // Leftovers that cannot be removed now are removed at the next opening.
-        let _left = remove(&place);
+        let _left = remove(place);
     }
     done
 }
 
-fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) -> Result<()> {
+fn copy_all(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) -> Result<Box<dyn Engine>> {
     let failed = |error: io::Error| EngineError::failed(&error);
     remove(place).map_err(failed)?;
     // A full disk would stop the store itself.
@@ -75,12 +106,7 @@ fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) 
     for _ in 0..ROUNDS {
         fresh.write(&engine.since().take())?;
     }
-    // Nobody may open the store between two steps. Others write while this waits.
-    let _locked = folder::lock_patiently(engine.folder())?;
-    let _alone = engine.alone();
-    fresh.write(&engine.since().take())?;
-    drop(fresh);
-    engine.adopt(place)
+    Ok(fresh)
 }
 
 /// Copies a table part by part, each in its current state. Commits made since the copy began are applied at the end, so
@@ -116,7 +142,12 @@ pub(super) fn fresh_of(folder: &Path) -> PathBuf {
     folder.join(FRESH)
 }
 
-/// Removes the leftovers of a rewrite in this folder, if any.
+/// Returns the folder of a copy that a reader has.
+pub(super) fn copy_of(folder: &Path) -> PathBuf {
+    folder.join(COPY)
+}
+
+/// Removes a folder of [`fresh_of`] or [`copy_of`], if it is there.
 pub(super) fn remove(fresh: &Path) -> io::Result<()> {
     match fs::remove_dir_all(fresh) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

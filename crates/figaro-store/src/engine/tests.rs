@@ -336,6 +336,44 @@ fn a_store_is_rewritten_while_others_use_it(kind: Kind) {
     assert_eq!(holds(place.url.folder().unwrap(), marker(&words(1))), None);
 }
 
+/// A snapshot shows one moment while others write, and leaves nothing behind.
+fn a_snapshot_shows_one_moment_while_others_write(kind: Kind) {
+    let place = Place::new(kind);
+    let engine = place.open();
+    for number in 0..2_500_usize {
+        engine.write(&one(2, &number.to_be_bytes(), &words(3 * number))).unwrap();
+    }
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let writer = threads.spawn(|| {
+            let mut written = 0_u32;
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                let both = [0, 1].map(|table| (table, b"k".to_vec(), Some(written.to_be_bytes().to_vec())));
+                engine.write(&batch(&both)).unwrap();
+                engine.write(&one(0, format!("n {written:06}").as_bytes(), b"kept")).unwrap();
+                written += 1;
+            }
+            written
+        });
+        let count = |view: &dyn View, table| view.keys(table, &Keys::beginning_with([])).unwrap().count();
+        let mut before = 0;
+        for _ in 0..3 {
+            let snapshot = engine.snapshot(&TABLES).unwrap();
+            let (first, all) = (snapshot.get("a", b"k").unwrap(), count(&*snapshot, "a"));
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert_eq!(snapshot.get("b", b"k").unwrap(), first);
+            assert_eq!((count(&*snapshot, "a"), count(&*snapshot, "c")), (all, 2_500));
+            assert!(all > before, "others write on");
+            before = all;
+        }
+        done.store(true, std::sync::atomic::Ordering::Release);
+        writer.join().unwrap();
+    });
+    if place.kind.is_some() {
+        assert!(!place.url.folder().unwrap().join("copy").exists());
+    }
+}
+
 fn a_table_that_is_not_known_is_not_lost(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
@@ -383,6 +421,7 @@ for_every_engine! {
     behaves_as_its_model
     a_commit_on_an_old_view_is_refused_whole
     a_view_shows_one_moment
+    a_snapshot_shows_one_moment_while_others_write
     what_was_removed_takes_no_room
     a_table_that_is_not_known_is_not_lost;
     those with files:

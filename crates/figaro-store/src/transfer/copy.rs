@@ -1,7 +1,7 @@
 //! Copies a store into another one, of another engine or in another place.
 
 use super::Result;
-use super::source::StoreSource;
+use super::source::{StoreSource, open_closed};
 use super::target::StoreTarget;
 use crate::inventory::Inventory;
 use figaro_config::StoreUrl;
@@ -12,7 +12,8 @@ use figaro_config::StoreUrl;
 /// # Errors
 /// If one of them cannot be opened, there is another store at the target, or they differ in the end.
 pub fn copy(from: &StoreUrl, to: &StoreUrl, mut tell: impl FnMut(&str)) -> Result<Inventory> {
-    let source = StoreSource::open(from)?;
+    let engine = open_closed(from)?;
+    let source = StoreSource::of(&*engine, from)?;
     let mut target = StoreTarget::begin(to)?;
     for table in source.tables()? {
         tell(table);

@@ -5,13 +5,15 @@ use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use super::error::of;
 use super::lines::{ExportFooter, ExportHeader, ExportLine, ExportRecord, VERSION, contents};
-use super::source::StoreSource;
+use super::source::{READ, StoreSource, open_closed};
 use super::{Result, TransferError};
+use crate::engine;
 use crate::format::FORMAT;
 use crate::inventory::Inventory;
 use figaro_base::clock::Clock;
-use figaro_config::StoreUrl;
+use figaro_config::{DatabaseUrl, StoreUrl};
 
 /// Permissions of the file: it contains people's messages.
 const MODE: u32 = 0o600;
@@ -22,7 +24,8 @@ const MODE: u32 = 0o600;
 /// # Errors
 /// If the store cannot be opened, or the file cannot be written, contains something else or is a complete export.
 pub fn export_file(from: &StoreUrl, to: &Path, tell: impl FnMut(&str)) -> Result<Inventory> {
-    let source = StoreSource::open(from)?;
+    let engine = open_closed(from)?;
+    let source = StoreSource::of(&*engine, from)?;
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).mode(MODE).open(to)?;
     if !file.metadata()?.is_file() {
@@ -44,14 +47,32 @@ pub fn export_file(from: &StoreUrl, to: &Path, tell: impl FnMut(&str)) -> Result
 /// # Errors
 /// If the store cannot be opened, or the writer fails.
 pub fn export_to(from: &StoreUrl, to: impl Write) -> Result<Inventory> {
-    let source = StoreSource::open(from)?;
+    let engine = open_closed(from)?;
+    let source = StoreSource::of(&*engine, from)?;
+    write_all(&source, to)
+}
+
+/// Writes the store in a database into any writer, from the beginning, while bots use it. Blocking.
+///
+/// # Errors
+/// If there is no store in it, it cannot be read, or the writer fails.
+pub fn export_beside(from: &DatabaseUrl, to: impl Write) -> Result<Inventory> {
+    let url = StoreUrl::Database(from.clone());
+    let engine = engine::open_beside(from).map_err(of(&url, READ))?;
+    let missing = || TransferError::Refused(format!("there is no store in {url}"));
+    let engine = engine.ok_or_else(missing)?;
+    write_all(&StoreSource::beside(&*engine, &url)?, to)
+}
+
+/// Writes all records into a writer.
+pub(crate) fn write_all(source: &StoreSource<'_>, to: impl Write) -> Result<Inventory> {
     let mut lines = BufWriter::new(to);
-    let exported = write(&source, None, &mut lines, |_table| {})?;
+    let exported = write(source, None, &mut lines, |_table| {})?;
     lines.flush()?;
     Ok(exported)
 }
 
-fn header(source: &StoreSource) -> Result<ExportHeader> {
+fn header(source: &StoreSource<'_>) -> Result<ExportHeader> {
     Ok(ExportHeader { figaro_export: VERSION, format: FORMAT, mark: source.mark()? })
 }
 
@@ -110,7 +131,7 @@ fn other(what: &str) -> TransferError {
 
 /// Writes the records after a position, or all.
 fn write(
-    source: &StoreSource,
+    source: &StoreSource<'_>,
     after: Option<RecordPosition>,
     lines: &mut impl Write,
     mut tell: impl FnMut(&str),

@@ -32,11 +32,8 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
     let end = loop {
         number += 1;
         read_line(&mut from, &mut line)?;
-        let early = || {
-            TransferError::Refused(format!(
-                "the export ends early, at line {number}: let `figaro export` run to its end, and import that"
-            ))
-        };
+        let early =
+            || TransferError::Refused(format!("it ends early, at line {number}: make it again, to its end"));
         if line.is_empty() {
             return Err(early());
         }

@@ -75,6 +75,12 @@ pub(super) struct ExportFooter {
     pub(super) tables: BTreeMap<String, TableSummary>,
 }
 
+/// Returns `true` if a line is the last one of an export.
+#[must_use]
+pub fn is_export_end(line: &[u8]) -> bool {
+    serde_json::from_slice::<ExportFooter>(line).is_ok()
+}
+
 /// Size and hash of a table.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TableSummary {

@@ -11,7 +11,10 @@ mod target;
 
 pub use self::copy::copy;
 pub use self::error::TransferError;
-pub use self::export::{export_file, export_to};
+pub(crate) use self::export::write_all;
+pub use self::export::{export_beside, export_file, export_to};
 pub use self::import::import;
+pub use self::lines::is_export_end;
+pub(crate) use self::source::StoreSource;
 
 type Result<T, E = TransferError> = std::result::Result<T, E>;

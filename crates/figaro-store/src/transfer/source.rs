@@ -1,47 +1,75 @@
 //! Source store of a move.
 
+use std::collections::BTreeSet;
+
 use super::Result;
 use super::error::of;
 use crate::StoreError;
-use crate::engine::{self, Engine, EngineError, Keys, StoreMark};
-use crate::inventory::{Inventory, inventory};
+use crate::engine::{self, Engine, EngineError, Keys, StoreMark, View};
+use crate::inventory::{Inventory, inventory_of};
 use crate::marks;
-use crate::tables::{META, NAMES};
+use crate::tables::{ALL, META, NAMES};
 use crate::verify::{state, verify};
 use figaro_config::StoreUrl;
 
 /// Operation named in errors.
-const READ: &str = "be read";
+pub(super) const READ: &str = "be read";
 
-/// A store that no bot has open, read from its first record to its last.
-pub(super) struct StoreSource {
-    url: StoreUrl,
-    engine: Box<dyn Engine>,
+/// Opens a store that no bot has open, and reads all of it once to check that it is complete.
+///
+/// # Errors
+/// If it cannot be opened, is incomplete, or has lost commits.
+pub(super) fn open_closed(url: &StoreUrl) -> Result<Box<dyn Engine>> {
+    let failed = of(url, READ);
+    let mut engine = engine::open(url).map_err(&failed)?;
+    if let Some(lost) = state(&*engine, url)? {
+        return Err(StoreError::Lost { place: url.to_string(), loss: lost.to_string() }.into());
+    }
+    // Otherwise damaged data would be copied as if it were correct.
+    verify(&mut *engine).map_err(&failed)?;
+    Ok(engine)
 }
 
-impl StoreSource {
-    /// Opens the store, and reads all of it once to check that it is complete.
+/// Contents of a store at one moment, read from the first record to the last.
+pub(crate) struct StoreSource<'a> {
+    url: StoreUrl,
+    tables: BTreeSet<String>,
+    view: Box<dyn View + 'a>,
+}
+
+impl<'a> StoreSource<'a> {
+    /// Begins to read a store of [`open_closed`].
     ///
     /// # Errors
-    /// If it cannot be opened, is incomplete, or has lost commits.
-    pub(super) fn open(url: &StoreUrl) -> Result<Self> {
+    /// Of the engine.
+    pub(super) fn of(engine: &'a dyn Engine, url: &StoreUrl) -> Result<Self> {
+        Self::begin(engine, url, |engine| engine.view())
+    }
+
+    /// Begins to read a store that bots have open, while they go on.
+    ///
+    /// # Errors
+    /// Of the engine.
+    pub(crate) fn beside(engine: &'a dyn Engine, url: &StoreUrl) -> Result<Self> {
+        Self::begin(engine, url, |engine| engine.snapshot(&ALL))
+    }
+
+    fn begin(
+        engine: &'a dyn Engine,
+        url: &StoreUrl,
+        view: impl FnOnce(&'a dyn Engine) -> Result<Box<dyn View + 'a>, EngineError>,
+    ) -> Result<Self> {
         let failed = of(url, READ);
-        let mut engine = engine::open(url).map_err(&failed)?;
-        if let Some(lost) = state(&*engine, url)? {
-            return Err(StoreError::Lost { place: url.to_string(), loss: lost.to_string() }.into());
-        }
-        // Otherwise damaged data would be copied as if it were correct.
-        verify(&mut *engine).map_err(&failed)?;
-        Ok(Self { url: url.clone(), engine })
+        let tables = engine.tables().map_err(&failed)?;
+        Ok(Self { url: url.clone(), tables, view: view(engine).map_err(failed)? })
     }
 
     /// Returns its tables, except the table about the store itself.
     ///
     /// # Errors
-    /// Of the engine; if this build does not know one of them.
+    /// If this build does not know one of them.
     pub(super) fn tables(&self) -> Result<Vec<&'static str>> {
-        let tables = self.engine.tables().map_err(of(&self.url, READ))?;
-        let known = tables.iter().filter(|table| *table != META).map(|table| {
+        let known = self.tables.iter().filter(|table| *table != META).map(|table| {
             let known = NAMES.into_iter().find(|name| name == table);
             known.ok_or_else(|| {
                 of(&self.url, READ)(EngineError::Unreadable(format!("it has an unknown table {table}")))
@@ -62,8 +90,7 @@ impl StoreSource {
     ) -> Result<()> {
         let failed = of(&self.url, READ);
         let rest = after.map_or_else(|| Keys::beginning_with([]), Keys::after);
-        let view = self.engine.view().map_err(&failed)?;
-        for entry in view.scan(table, &rest).map_err(&failed)? {
+        for entry in self.view.scan(table, &rest).map_err(&failed)? {
             let (key, value) = entry.map_err(&failed)?;
             each(key, value)?;
         }
@@ -75,15 +102,15 @@ impl StoreSource {
     /// # Errors
     /// Of the engine.
     pub(super) fn inventory(&self) -> Result<Inventory> {
-        let without_meta = |table: &str, key: Vec<u8>| (table != META).then_some(key);
-        inventory(&*self.engine, without_meta).map_err(of(&self.url, READ))
+        let without_meta = self.tables.iter().filter(|table| *table != META);
+        inventory_of(&*self.view, without_meta).map_err(of(&self.url, READ))
     }
 
-    /// Returns its last commit; `None` if a version without counts wrote it.
+    /// Returns its last commit; `None` if its commits are not counted.
     ///
     /// # Errors
     /// Of the engine; if it cannot be read.
     pub(super) fn mark(&self) -> Result<Option<StoreMark>> {
-        marks::recorded(&*self.engine).map_err(of(&self.url, READ))
+        marks::recorded(&*self.view).map_err(of(&self.url, READ))
     }
 }

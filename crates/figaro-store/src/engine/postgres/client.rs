@@ -1,10 +1,14 @@
 //! Connections to the database, on a thread of their own, and calls to it that block the caller.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime as PoolRuntime};
+use deadpool_postgres::{
+    ClientWrapper, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolBuilder, RecyclingMethod,
+    Runtime as PoolRuntime,
+};
 use parking_lot::Mutex;
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt;
@@ -27,6 +31,8 @@ const CONNECTIONS: usize = 8;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Maximum time of one call: below the time of a lease, as the time of all tries is.
 const CALL: Duration = PATIENCE;
+/// Begins the transaction of a client that sees one moment.
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// Maximum time of a call that works through the whole store.
 const SLOW_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time for which a call that did not reach the database is made again. Below the time of a lease, so that a process that is
@@ -71,18 +77,34 @@ impl DatabaseClient {
     /// # Errors
     /// If the URL or the certificates of the system cannot be read, or no thread can be started.
     pub(super) fn new(url: &DatabaseUrl, patience: Duration) -> Result<Self> {
-        let failed = |what: &dyn std::fmt::Display| EngineError::failed(&what);
-        let mut config: Config =
-            url.exposed().parse().map_err(|error| failed(&format!("STORE_URL cannot be read: {error}")))?;
-        config.application_name("figaro").connect_timeout(CONNECT).tcp_user_timeout(CALL);
         // Renewals have a connection of their own: work on the store must not keep them waiting.
-        let (pool, renewals) = (pool_of(&config, url, CONNECTIONS)?, pool_of(&config, url, 1)?);
+        let of_size = |size| built(pool_of(url)?.max_size(size));
+        let (pool, renewals) = (of_size(CONNECTIONS)?, of_size(1)?);
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("postgres").enable_all().build();
-        let runtime = runtime.map_err(|error| failed(&error))?;
+        let runtime = runtime.map_err(|error| EngineError::failed(&error))?;
         let runtime = Arc::new(DatabaseRuntime(Some(runtime)));
         let (vacuum, witness, caches, meters) = Default::default();
         Ok(Self { pool, renewals, runtime, patience, bound: CALL, vacuum, witness, caches, meters })
+    }
+
+    /// Prepares one connection whose calls all see the database as the first of them does. If it breaks, further calls fail.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub(super) fn of_moment(url: &DatabaseUrl) -> Result<Self> {
+        let began = AtomicBool::new(false);
+        let begin = Hook::async_fn(move |client: &mut ClientWrapper, _| {
+            let is_second = began.swap(true, Ordering::Relaxed);
+            Box::pin(async move {
+                if is_second {
+                    return Err(HookError::message("the connection broke while the database was being read"));
+                }
+                client.batch_execute(SNAPSHOT).await.map_err(HookError::Backend)
+            })
+        });
+        let pool = built(pool_of(url)?.max_size(1).post_create(begin))?;
+        Ok(Self { pool, bound: SLOW_CALL, ..Self::new(url, SHORT_PATIENCE)? })
     }
 
     /// Returns a client that counts in these metrics.
@@ -137,10 +159,12 @@ impl DatabaseClient {
     }
 }
 
-/// Makes a pool of at most `size` connections.
-fn pool_of(config: &Config, url: &DatabaseUrl, size: usize) -> Result<Pool> {
+/// Begins a pool of connections.
+fn pool_of(url: &DatabaseUrl) -> Result<PoolBuilder> {
     let failed = |what: &dyn std::fmt::Display| EngineError::failed(&what);
-    let mut config = config.clone();
+    let mut config: Config =
+        url.exposed().parse().map_err(|error| failed(&format!("STORE_URL cannot be read: {error}")))?;
+    config.application_name("figaro").connect_timeout(CONNECT).tcp_user_timeout(CALL);
     let rules = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = match is_encrypted(&config, url.states("sslmode")) {
         false => Manager::from_config(config, NoTls, rules),
@@ -150,13 +174,12 @@ fn pool_of(config: &Config, url: &DatabaseUrl, size: usize) -> Result<Pool> {
             Manager::from_config(config, MakeRustlsConnect::new(tls), rules)
         }
     };
-    Pool::builder(manager)
-        .max_size(size)
-        .runtime(PoolRuntime::Tokio1)
-        .wait_timeout(Some(CALL))
-        .create_timeout(Some(CONNECT))
-        .build()
-        .map_err(|error| failed(&error))
+    let pool = Pool::builder(manager).runtime(PoolRuntime::Tokio1);
+    Ok(pool.wait_timeout(Some(CALL)).create_timeout(Some(CONNECT)))
+}
+
+fn built(pool: PoolBuilder) -> Result<Pool> {
+    pool.build().map_err(|error| EngineError::failed(&error))
 }
 
 async fn within<T, F>(bound: Duration, pool: &Pool, call: &impl Fn(Object) -> F) -> Result<T, DatabaseFault>

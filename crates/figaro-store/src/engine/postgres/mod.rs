@@ -45,6 +45,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(super) struct PostgresEngine {
+    url: DatabaseUrl,
     client: DatabaseClient,
     lease: Option<BotLease>,
     tenure: Tenure,
@@ -70,21 +71,27 @@ impl PostgresEngine {
         let (tenure, commits) = (member.tenure(), AtomicI64::new(lease.commits));
         let (cache, committing) = (Arc::new(ReadCache::among(&client.caches)), Mutex::default());
         let reader = RowReader::new(client.clone(), Arc::clone(&cache), owned);
-        Ok(Self { client, lease: Some(lease), tenure, commits, committing, cache, reader })
+        Ok(Self { url: url.clone(), client, lease: Some(lease), tenure, commits, committing, cache, reader })
     }
 
     /// Opens the store to read it; `None` if there is none.
     pub(super) fn open_to_read(url: &DatabaseUrl) -> Result<Option<Self>> {
-        let client = DatabaseClient::new(url, SHORT_PATIENCE)?;
-        match schema::look(&client)? {
-            SchemaState::Missing => Ok(None),
-            SchemaState::Ready if schema::is_in_use(&client)? => Err(EngineError::InUse),
-            SchemaState::Ready => {
-                let (tenure, commits, committing, cache) = Default::default();
-                let reader = RowReader::new(client.clone(), Arc::clone(&cache), b"");
-                Ok(Some(Self { client, lease: None, tenure, commits, committing, cache, reader }))
-            }
+        let found = Self::open_beside(url)?;
+        match &found {
+            Some(engine) if schema::is_in_use(&engine.client)? => Err(EngineError::InUse),
+            _ => Ok(found),
         }
+    }
+
+    /// Opens the store to read it, even while others write; `None` if there is none.
+    pub(super) fn open_beside(url: &DatabaseUrl) -> Result<Option<Self>> {
+        let client = DatabaseClient::new(url, SHORT_PATIENCE)?;
+        if schema::look(&client)? == SchemaState::Missing {
+            return Ok(None);
+        }
+        let (url, (tenure, commits, committing, cache)) = (url.clone(), Default::default());
+        let reader = RowReader::new(client.clone(), Arc::clone(&cache), b"");
+        Ok(Some(Self { url, client, lease: None, tenure, commits, committing, cache, reader }))
     }
 
     /// Makes the tables of the database, or brings them to the version of this program. Returns `true` if there was anything to
@@ -186,6 +193,13 @@ impl Engine for PostgresEngine {
 
     fn compact(&mut self) -> Result<bool> {
         schema::vacuum(&self.client, true).map(|()| false)
+    }
+
+    fn snapshot(&self, _tables: &[&'static str]) -> Result<Box<dyn View + '_>> {
+        let reader = RowReader::new(DatabaseClient::of_moment(&self.url)?, Arc::default(), b"");
+        // The transaction begins with its first question.
+        reader.get("", b"")?;
+        Ok(Box::new(PostgresView { reader, revision: self.revision() }))
     }
 
     fn rewrite(&self, _tables: &[&'static str]) -> Result<()> {

@@ -20,7 +20,7 @@ use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
 use super::port::{Engine, EntryScan, KeyValue, MarkKeeper, Reader, Result, Revision, View};
-use super::rewrite::{Rewritable, Since, fresh_of, remove, rewrite};
+use super::rewrite::{Rewritable, Since, copy_into, copy_of, fresh_of, remove, rewrite};
 use super::{folder, names};
 use figaro_config::EngineKind;
 
@@ -63,7 +63,9 @@ impl SledEngine {
         folder::patiently(|| files::tidy(folder))?;
         let open = OpenDatabase::in_folder(folder, 0)?;
         // No other process is rewriting the store: it is locked now.
-        remove(&fresh_of(folder)).map_err(|error| EngineError::failed(&error))?;
+        for left in [fresh_of(folder), copy_of(folder)] {
+            remove(&left).map_err(|error| EngineError::failed(&error))?;
+        }
         folder::mend(folder);
         let marks = MarkFile(names::mark_of(EngineKind::Sled, folder));
         let open = RwLock::new(Some(open));
@@ -130,6 +132,29 @@ impl OpenDatabase {
         })?;
         self.commits += 1;
         Ok(())
+    }
+
+    fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Some(tree) = self.trees.get(table) else { return Ok(None) };
+        Ok(tree.get(key).map_err(engine_error)?.map(|value| value.to_vec()))
+    }
+
+    fn range(&self, table: &str, keys: &Keys) -> Option<sled::Iter> {
+        let tree = self.trees.get(table).filter(|_| !keys.is_empty())?;
+        Some(tree.range::<&[u8], _>(keys.bounds()))
+    }
+
+    fn scan(&self, table: &str, keys: &Keys) -> EntryScan<'_, KeyValue> {
+        let Some(found) = self.range(table, keys) else { return Box::new(std::iter::empty()) };
+        Box::new(found.map(|item| match item {
+            Ok((key, value)) => Ok((key.to_vec(), value.to_vec())),
+            Err(error) => Err(engine_error(error)),
+        }))
+    }
+
+    fn keys(&self, table: &str, keys: &Keys) -> EntryScan<'_, Vec<u8>> {
+        let Some(found) = self.range(table, keys) else { return Box::new(std::iter::empty()) };
+        Box::new(found.keys().map(|key| key.map(|key| key.to_vec()).map_err(engine_error)))
     }
 }
 
@@ -235,6 +260,16 @@ impl Engine for SledEngine {
         Ok(false)
     }
 
+    fn snapshot(&self, tables: &[&'static str]) -> Result<Box<dyn View + '_>> {
+        let place = CopyPlace(copy_of(&self.folder));
+        drop(copy_into(self, &place.0, tables)?);
+        let open = folder::once_closed(|| OpenDatabase::in_folder(&place.0, 0))?;
+        match tables.iter().find(|table| !open.trees.contains_key(**table)) {
+            Some(table) => Err(EngineError::Failed(format!("its copy has no table {table}"))),
+            None => Ok(Box::new(SledCopy { open, _place: place })),
+        }
+    }
+
     fn rewrite(&self, tables: &[&'static str]) -> Result<()> {
         rewrite(self, tables)
     }
@@ -252,38 +287,60 @@ struct SledView<'a> {
     open: RwLockReadGuard<'a, Option<OpenDatabase>>,
 }
 
-impl SledView<'_> {
-    fn tree(&self, table: &str) -> Option<&Tree> {
-        self.open.as_ref()?.trees.get(table)
-    }
-
-    fn range(&self, table: &str, keys: &Keys) -> Option<sled::Iter> {
-        let tree = self.tree(table).filter(|_| !keys.is_empty())?;
-        Some(tree.range::<&[u8], _>(keys.bounds()))
-    }
-}
-
 impl View for SledView<'_> {
     fn revision(&self) -> Revision {
         Revision(self.open.as_ref().map_or(0, |open| open.commits))
     }
 
     fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let Some(tree) = self.tree(table) else { return Ok(None) };
-        Ok(tree.get(key).map_err(engine_error)?.map(|value| value.to_vec()))
+        self.open.as_ref().map_or(Ok(None), |open| open.get(table, key))
     }
 
     fn scan(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, KeyValue>> {
-        let Some(found) = self.range(table, keys) else { return Ok(Box::new(std::iter::empty())) };
-        Ok(Box::new(found.map(|item| match item {
-            Ok((key, value)) => Ok((key.to_vec(), value.to_vec())),
-            Err(error) => Err(engine_error(error)),
-        })))
+        Ok(self
+            .open
+            .as_ref()
+            .map_or_else(|| Box::new(std::iter::empty()) as _, |open| open.scan(table, keys)))
     }
 
     fn keys(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, Vec<u8>>> {
-        let Some(found) = self.range(table, keys) else { return Ok(Box::new(std::iter::empty())) };
-        Ok(Box::new(found.keys().map(|key| key.map(|key| key.to_vec()).map_err(engine_error))))
+        Ok(self
+            .open
+            .as_ref()
+            .map_or_else(|| Box::new(std::iter::empty()) as _, |open| open.keys(table, keys)))
+    }
+}
+
+/// A copy of a store, for a reader that takes long. It is closed before its folder is removed.
+struct SledCopy {
+    open: OpenDatabase,
+    _place: CopyPlace,
+}
+
+struct CopyPlace(PathBuf);
+
+impl Drop for CopyPlace {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed when the store is opened.
+        let _left = folder::once_closed(|| remove(&self.0).map_err(|error| EngineError::failed(&error)));
+    }
+}
+
+impl View for SledCopy {
+    fn revision(&self) -> Revision {
+        Revision(0)
+    }
+
+    fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.open.get(table, key)
+    }
+
+    fn scan(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, KeyValue>> {
+        Ok(self.open.scan(table, keys))
+    }
+
+    fn keys(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, Vec<u8>>> {
+        Ok(self.open.keys(table, keys))
     }
 }
 
