@@ -4,6 +4,7 @@
 //! Public types to start from: [`Settings`], [`Variables`], [`Values`], [`SettingsFaults`].
 
 mod abilities;
+mod backups;
 mod bots;
 mod embedder;
 mod env_file;
@@ -13,6 +14,8 @@ mod log;
 mod models;
 mod of_model;
 mod of_service;
+mod operation;
+mod otlp;
 mod pages;
 mod reader;
 mod reference;
@@ -23,6 +26,7 @@ mod tasks;
 mod tavily;
 mod telegram;
 mod values;
+mod variable;
 mod variables;
 
 use std::collections::HashMap;
@@ -34,6 +38,7 @@ use figaro_base::tz::Tz;
 use figaro_mcp::proxy::Proxies;
 
 pub use abilities::Abilities;
+pub use backups::BackupSettings;
 pub use bots::{BotOverrides, BotsSettings};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvFile};
@@ -48,6 +53,7 @@ use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
 pub use of_service::{ServiceModel, SpeechSettings, TranscriberSettings};
+pub use otlp::OtlpSettings;
 pub use pages::{PageSettings, PrivateHost};
 use reader::VariableReader;
 pub use reader::looks_secret;
@@ -162,6 +168,8 @@ pub struct StoreSettings {
     pub audit_kept: TimeDelta,
     /// Delay from an erasure to the rewrite of the files: up to eight minutes.
     pub rewritten_after: TimeDelta,
+    /// Backups that the bot makes by itself; `None` for none.
+    pub backups: Option<BackupSettings>,
 }
 
 /// Access to the bot.
@@ -278,7 +286,7 @@ impl Settings {
         let optional = optional.chain(services.into_iter().flatten().map(|of| &of.service.key));
         let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
-        Redactor::new(keys.chain(&proxies))
+        Redactor::new(keys.chain(&proxies).chain(&self.log.secrets()))
     }
 }
 
@@ -307,6 +315,7 @@ impl StoreSettings {
         let audit_days = reader.number("AUDIT_DAYS", 1..=3650).try_into().unwrap_or(365);
         let seconds = reader.number("ERASE_AFTER", 0..=480).try_into().unwrap_or_default();
         Self {
+            backups: BackupSettings::read(reader, &url),
             url,
             kept: TimeDelta::days(days),
             audit_kept: TimeDelta::days(audit_days),

@@ -3,7 +3,9 @@
 use figaro_base::text::nearest;
 use tracing_subscriber::EnvFilter;
 
+use super::otlp::OtlpSettings;
 use super::reader::VariableReader;
+use figaro_base::secret::SecretString;
 
 /// Level and format of the log.
 #[derive(Debug, Clone)]
@@ -12,6 +14,8 @@ pub struct LogSettings {
     pub filter: String,
     /// Format of a log line, from `LOG_FORMAT`.
     pub format: LogFormat,
+    /// Collector of traces and metrics; `None` for none.
+    pub otlp: Option<OtlpSettings>,
 }
 
 /// Format of a log line.
@@ -58,7 +62,13 @@ impl LogSettings {
         if EnvFilter::try_new(&filter).is_err() || filter.split(',').any(is_misspelt) {
             reader.fault("RUST_LOG", "is not a log filter, such as info,figaro=debug");
         }
-        Self { filter, format: reader.choice("LOG_FORMAT", &formats) }
+        let format = reader.choice("LOG_FORMAT", &formats);
+        Self { filter, format, otlp: OtlpSettings::read(reader) }
+    }
+
+    /// Returns the secrets that it has.
+    pub(super) fn secrets(&self) -> Vec<SecretString> {
+        self.otlp.iter().flat_map(OtlpSettings::secrets).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pages about all variables: `.env.example` and docs/configuration.md.
 
-use crate::variables::{Variable, Variables};
+use crate::variable::Variable;
+use crate::variables::Variables;
 
 /// Groups of the reference, and the beginnings of the names in each. The longest beginning that fits a name counts.
 const GROUPS: [(&str, &[&str]); 10] = [
@@ -24,10 +25,10 @@ const GROUPS: [(&str, &[&str]); 10] = [
     ("Cost", &["DAILY_", "MONTHLY_", "MODEL_OVER_BUDGET", "BACKGROUND_SHARE", "LLM_PRICES"]),
     ("History and memory", &["HISTORY_", "SUMMARY_", "SESSION_", "MEMORY_", "EMBEDDER"]),
     ("Tasks and time", &["TASKS_", "DEFAULT_TIMEZONE"]),
-    ("Storage", &["STORE_URL", "KEEP_DAYS", "AUDIT_DAYS", "ERASE_AFTER"]),
+    ("Storage", &["STORE_URL", "KEEP_DAYS", "AUDIT_DAYS", "ERASE_AFTER", "BACKUP_"]),
     ("MCP", &["MCP_"]),
     ("HTTP gateway", &["HTTP_", "METRICS_ADDR", "API_KEYS", "JWT_"]),
-    ("Log", &["RUST_LOG", "LOG_FORMAT"]),
+    ("Log and telemetry", &["RUST_LOG", "LOG_FORMAT", "OTEL_"]),
 ];
 
 const HEAD: &str = "\

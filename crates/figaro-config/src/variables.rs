@@ -1,39 +1,8 @@
 //! All variables with default and meaning. `.env.example`, docs/configuration.md and the defaults come from here.
 
-use std::borrow::Cow;
-
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
-
-/// An environment variable for the owner.
-#[derive(Debug, Clone)]
-pub struct Variable {
-    /// Name of the environment variable.
-    pub name: &'static str,
-    /// Default value; empty for none.
-    pub(crate) default: &'static str,
-    /// Meaning for the owner, in a sentence or two.
-    pub meaning: Cow<'static, str>,
-    /// `true` if the value is a secret or an address that may hold one. It is never shown.
-    pub is_secret: bool,
-    /// Similar names that mean something else to another program.
-    pub(crate) unlike: &'static [&'static str],
-}
-
-const fn variable(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: false, unlike: &[] }
-}
-
-const fn secret(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {
-    Variable { name, default, meaning: Cow::Borrowed(meaning), is_secret: true, unlike: &[] }
-}
-
-impl From<&ProviderVariable> for Variable {
-    fn from(variable: &ProviderVariable) -> Self {
-        let ProviderVariable { name, default, meaning, .. } = *variable;
-        let is_secret = variable.is_secret();
-        Self { name, default, meaning: Cow::Borrowed(meaning), is_secret, unlike: variable.unlike }
-    }
-}
+use super::operation::OPERATION;
+use super::variable::{Variable, secret, variable};
+use figaro_domain::provider_spec::ProviderSpec;
 
 /// Variables listed before those of the providers.
 const FIRST: [Variable; 1] =
@@ -310,12 +279,6 @@ const LAST: &[Variable] = &[
         "",
         "Secret that Telegram sends in X-Telegram-Bot-Api-Secret-Token: 16 to 256 letters, digits, _ and -.",
     ),
-    variable(
-        "RUST_LOG",
-        "info,rmcp=warn",
-        "Log filter in the syntax of tracing-subscriber, such as info,figaro=debug.",
-    ),
-    variable("LOG_FORMAT", "text", "Format of a log line: text or json."),
 ];
 
 /// All known variables. The list depends on the providers.
@@ -333,7 +296,7 @@ impl Variables {
         let (default, others) = providers.split_at(providers.len().min(1));
         let list = FIRST.into_iter().chain(default.iter().flat_map(of));
         let list = list.chain([choice_of_provider(&providers)]).chain(others.iter().flat_map(of));
-        let list = list.chain(LAST.iter().cloned()).collect();
+        let list = list.chain(LAST.iter().chain(OPERATION).cloned()).collect();
         Self { providers, list }
     }
 
@@ -397,7 +360,8 @@ mod tests {
         for variable in variables.iter() {
             let name = variable.name;
             let is_address = name.ends_with("_PROXY") || (name.ends_with("_URL") && name != "STORE_URL");
-            let is_key = ["_KEY", "_KEYS", "_TOKEN", "_SECRET"].iter().any(|end| name.ends_with(end));
+            let is_key =
+                ["_KEY", "_KEYS", "_TOKEN", "_SECRET", "_HEADERS"].iter().any(|end| name.ends_with(end));
             assert_eq!(variable.is_secret, is_key || is_address, "{name}");
             assert_eq!(variables.holds_secret(name), variable.is_secret, "{name}");
         }

@@ -10,24 +10,19 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::Ledger;
+use super::allowance::AnswerAllowance;
 use super::slots::RequestSlot;
 use super::tree::TreeReservation;
 use figaro_base::ids::ReservationId;
+use figaro_base::telemetry::gen_ai::ModelCallSpan;
 use figaro_base::text::estimate_tokens;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Ratings, Reservation, Spending, Spent, Usage};
-use figaro_policy::budget::{MAX_ASKED_OUTPUT, MAX_OUTPUT};
+use figaro_policy::budget::MAX_OUTPUT;
 use figaro_provider::{Event, EventStream, Finish, ProviderError};
 
-/// Bytes of an answer allowed per token of its limit, whatever the provider enforces. Text has three to five bytes per
-/// token in most languages; tables, rulers and indented code have up to a dozen.
-const BYTES_PER_TOKEN: usize = 16;
-/// Limit of answer bytes that are not text for people, such as web pages or opaque parts like encrypted reasoning.
-const MAX_OTHER_BYTES: usize = 1024 * 1024;
 /// Bytes of unseen output estimated as one token.
 const BYTES_PER_UNSEEN_TOKEN: u64 = 4;
-/// Minimum number of bytes counted for an event of that kind.
-const OTHER_EVENT_BYTES: usize = 256;
 /// Time limit of an answer, even within its byte limits: self-hosted models may repeat themselves forever.
 const MOST_TIME: Duration = Duration::from_secs(15 * 60);
 
@@ -37,47 +32,8 @@ pub struct MeteredStream {
     bill: Bill,
     may_search: bool,
     room: AnswerAllowance,
+    span: ModelCallSpan,
     _slots: Vec<RequestSlot>,
-}
-
-/// Bytes and time that an answer may still take.
-#[derive(Debug)]
-pub(super) struct AnswerAllowance {
-    written: usize,
-    other: usize,
-    /// Set when the answer is first polled.
-    until: Option<Instant>,
-}
-
-impl AnswerAllowance {
-    /// Creates the allowance for an answer of at most `max_tokens` tokens; `None` means the default limit.
-    pub(super) fn new(max_tokens: Option<u32>) -> Self {
-        let tokens = max_tokens.map_or(MAX_OUTPUT, u64::from).min(MAX_ASKED_OUTPUT);
-        let written = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
-        Self { written, other: MAX_OTHER_BYTES, until: None }
-    }
-
-    /// Counts an event. Returns `false` once the allowance is used up.
-    fn take(&mut self, event: &Event) -> bool {
-        let (room, bytes) = match event {
-            Event::TextDelta(text) => (&mut self.written, text.len()),
-            Event::ToolCall(call) => {
-                (&mut self.written, call.id.len() + call.name.len() + call.arguments.len())
-            }
-            Event::Source(source) => {
-                (&mut self.other, OTHER_EVENT_BYTES + source.title.len() + source.url.len())
-            }
-            Event::Found(search) => (&mut self.other, OTHER_EVENT_BYTES + search.size()),
-            Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
-            Event::Answering(_) | Event::Searched | Event::Reasoned => (&mut self.other, OTHER_EVENT_BYTES),
-            Event::Lost(_) | Event::Unseen(_) | Event::Completed { .. } => return true,
-        };
-        let left = room.checked_sub(bytes);
-        if let Some(left) = left {
-            *room = left;
-        }
-        left.is_some()
-    }
 }
 
 /// Data from which a call is booked.
@@ -122,14 +78,15 @@ impl fmt::Debug for MeteredStream {
 }
 
 impl MeteredStream {
-    pub(super) const fn new(
+    pub(super) fn new(
         stream: EventStream,
         bill: Bill,
         may_search: bool,
         room: AnswerAllowance,
         slots: Vec<RequestSlot>,
     ) -> Self {
-        Self { stream, bill, may_search, room, _slots: slots }
+        let span = ModelCallSpan::begin(&bill.first.provider, &bill.first.model);
+        Self { stream, bill, may_search, room, span, _slots: slots }
     }
 
     /// Returns the next event of the answer; `None` at its end. An answer that exceeds its limit of length or time ends
@@ -164,7 +121,10 @@ impl MeteredStream {
         }
         match &event {
             Some(Ok(Event::Lost(model))) => drop(self.bill.lose(model.clone()).await),
-            Some(Ok(Event::Answering(model))) => self.bill.model = Some(model.clone()),
+            Some(Ok(Event::Answering(model))) => {
+                self.span.answered_by(&model.provider, &model.model);
+                self.bill.model = Some(model.clone());
+            }
             Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
             Some(Ok(Event::Searched)) => self.bill.searches += 1,
@@ -179,13 +139,17 @@ impl MeteredStream {
                 if usage.output == 0 {
                     usage.output = estimate.output;
                 }
+                self.span.used(usage.input, usage.output);
                 if let Some(booked) = self.bill.settle(Some(usage)) {
                     // A booking that failed is in the log already.
                     drop(booked.await);
                 }
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
             }
-            Some(Err(error)) => self.bill.fail(error),
+            Some(Err(error)) => {
+                self.span.fail(error.label());
+                self.bill.fail(error);
+            }
             Some(Ok(Event::Found(_) | Event::Source(_) | Event::Private(_) | Event::Reasoned)) | None => {}
         }
         event

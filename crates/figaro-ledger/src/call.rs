@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::bill::{AnswerAllowance, Bill, MeteredStream};
+use super::allowance::AnswerAllowance;
+use super::bill::{Bill, MeteredStream};
 use super::{CallRuling, DrawnBy, Granted, Ledger, LedgerError, Tree, takes_unpriced};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose};

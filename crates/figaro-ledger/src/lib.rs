@@ -4,6 +4,7 @@
 //! Public type to start from: [`Ledger`].
 
 mod accounts;
+mod allowance;
 mod bill;
 mod call;
 mod embedder;

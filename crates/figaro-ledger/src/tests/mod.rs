@@ -14,7 +14,8 @@ mod axes;
 mod vectors;
 
 use super::accounts::NEARLY;
-use super::bill::{AnswerAllowance, Bill};
+use super::allowance::AnswerAllowance;
+use super::bill::Bill;
 use super::call::LOOK_AGAIN;
 use super::over::end_of;
 use super::*;

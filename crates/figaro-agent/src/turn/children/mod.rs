@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use tracing::Instrument;
 
 use self::life::Life;
 use super::execute::Executor;
@@ -167,10 +168,12 @@ impl ChildAgents {
         let ends = control.cancel.clone().drop_guard();
         let (done, ended) = oneshot::channel();
         let (family, child) = (self.clone(), life.child.clone());
-        self.scope.tasks.spawn("child", async move {
+        let living = async move {
             let outcome = family.run(life, control).await;
             drop(done.send(outcome));
-        });
+        };
+        // For exporters its calls are those of the call that started it.
+        self.scope.tasks.spawn("child", living.in_current_span());
         let outcome = ended.await;
         drop(ends.disarm());
         match outcome {

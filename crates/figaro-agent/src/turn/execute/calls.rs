@@ -15,6 +15,7 @@ use crate::delivery::{Bus, TurnEventKind};
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{MessageId, RunId, SessionId};
+use figaro_base::telemetry::gen_ai;
 use figaro_base::text::one_line;
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use figaro_domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolStatus};
@@ -23,6 +24,7 @@ use figaro_domain::turn::{Approved, PersonQuestion};
 use figaro_policy::access::Standing;
 use figaro_provider::MediaPart;
 use figaro_store::{AuditStore, StoreError};
+use tracing::Instrument;
 
 /// Name of the rule for guests in the audit log.
 const GUEST_RULE: &str = "limit/guest";
@@ -176,7 +178,7 @@ impl ToolCaller {
                     self.audit.add(vec![of_guest(&record.call, context)]).await?;
                     failure(ToolStatus::Denied, reason)
                 }
-                None => run(tool.as_ref(), &record.call, context).await,
+                None => traced(tool.as_ref(), &record.call, context).await,
             },
         };
         if done.asks.is_some() {
@@ -262,6 +264,20 @@ pub(super) fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> Tool
         approved_on: None,
         hosted: false,
     }
+}
+
+/// Makes a call within its span.
+async fn traced(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> CallOutcome {
+    // A name that no tool has is a word of the model.
+    let name = tool.map_or("unknown", |tool| &tool.spec().name);
+    let span = gen_ai::tool(name, &call.id);
+    let done = run(tool, call, context).instrument(span.clone()).await;
+    match done.status {
+        ToolStatus::Failed => gen_ai::fail(&span, "tool_failed"),
+        ToolStatus::Denied => gen_ai::fail(&span, "tool_denied"),
+        ToolStatus::Running | ToolStatus::Complete | ToolStatus::Unknown => {}
+    }
+    done
 }
 
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> CallOutcome {

@@ -2,12 +2,14 @@
 //! records each step.
 
 pub mod calls;
+mod halt;
 mod hosted;
 mod plain;
 
 use std::sync::Arc;
 
 use self::calls::{CallRecorder, ReadyCall, ToolCaller, ready};
+pub(super) use self::halt::Halt;
 use self::hosted::Hosted;
 use self::plain::{EchoFilter, show};
 use super::control::CancelReason;
@@ -19,6 +21,7 @@ use super::report::Reporter;
 use super::run::{Answer, PlannedCall, Run, RunStep};
 use super::setup::Setup;
 use crate::tools::{Registry, ToolContext, TreeShare};
+use figaro_base::telemetry::gen_ai;
 use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::Call;
@@ -27,7 +30,10 @@ use figaro_ledger::{Drawing, Ledger, LedgerError};
 use figaro_policy::access::{Admins, may_change};
 use figaro_provider::fold::Pass;
 use figaro_provider::{AnswerSchema, Event, ProviderError, Request};
-use figaro_store::StoreError;
+use tracing::Instrument;
+
+/// Name of Figaro itself among agents, for exporters.
+const FIGARO: &str = "figaro";
 
 /// Executes the decisions of a run's state machine: calls the model, makes tool calls, records each step.
 #[derive(Debug, Clone)]
@@ -56,24 +62,10 @@ pub(super) struct PersonQuestionCall {
     question: PersonQuestion,
 }
 
-/// Reason why a run cannot continue, with the text written until then.
-pub(super) enum Halt {
-    Cancelled(Answer),
-    Model(LedgerError, Answer),
-    Store(StoreError),
-    Internal,
-}
-
 /// An incomplete pass. Without an error it was cancelled.
 struct Broken {
     pass: Pass,
     error: Option<LedgerError>,
-}
-
-impl From<StoreError> for Halt {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }
 
 impl Executor {
@@ -90,7 +82,19 @@ impl Executor {
     ///
     /// # Errors
     /// The reason why the run cannot continue.
-    pub(super) async fn drive(&self, mut run: Run, setup: &Setup) -> Result<Driven, Halt> {
+    pub(super) async fn drive(&self, run: Run, setup: &Setup) -> Result<Driven, Halt> {
+        let name = setup.context.agent.agent_schema_uri.as_deref().unwrap_or(FIGARO);
+        let span = gen_ai::agent(name, setup.turn.id, setup.turn.session);
+        let driven = self.steps(run, setup).instrument(span.clone()).await;
+        if let Err(label) = driven.as_ref().map_err(Halt::label)
+            && let Some(label) = label
+        {
+            gen_ai::fail(&span, label);
+        }
+        driven
+    }
+
+    async fn steps(&self, mut run: Run, setup: &Setup) -> Result<Driven, Halt> {
         // The approved call is made by the next tool calls or never.
         let mut approved = setup.taken_up.approved.clone();
         loop {
