@@ -1,5 +1,6 @@
 //! `figaro`: settings, logging, the app, and an exit code ([`exit`]).
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 use clap::FromArgMatches;
 use figaro::app::{
-    self, Additions, AgentsTask, AppFailure, AskOptions, AuditTask, DemoOptions, Explained, MemoryTask,
-    PacksTask, PolicyTask, Questions, RecallOptions, ServersTask, StartupError, StoreTask,
+    self, Additions, AgentsTask, AppFailure, AskOptions, AuditTask, BackupTask, DemoOptions, Explained,
+    MemoryTask, PacksTask, PolicyTask, Questions, RecallOptions, ServersTask, StartupError, StoreTask,
 };
 use figaro::cli;
 use figaro::cli::{
@@ -95,6 +96,7 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
         Some(CliCommand::Init) => init(values).await,
         Some(CliCommand::Healthcheck) => app::healthcheck(&values, &Additions::default()).await,
         Some(CliCommand::Check) => Ok(app::check(&values, &Additions::default()).await?),
+        Some(CliCommand::Doctor { log }) => Ok(app::doctor(&values, &Additions::default(), log).await?),
         Some(CliCommand::Demo { bind, port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
             app::demo(&values.all(), DemoOptions { bind, port, store, word_pause }, stop_requests()?).await
@@ -103,13 +105,13 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
             let options = AskOptions { question, agent, model, session, is_eval: eval, json };
             app::ask(&values.all(), options, stop_requests()?).await
         }
-        Some(CliCommand::Store(command)) => Ok(app::store(task_of(command), &values.all()).await?),
-        Some(CliCommand::Export { to, store }) => {
-            Ok(app::store(StoreTask::Export { to, store }, &values.all()).await?)
-        }
-        Some(CliCommand::Import { from, store }) => {
-            Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
-        }
+        Some(
+            command @ (CliCommand::Store(_)
+            | CliCommand::Export { .. }
+            | CliCommand::Import { .. }
+            | CliCommand::Backup { .. }
+            | CliCommand::Restore { .. }),
+        ) => Ok(on_store(command, &values.all()).await?),
         Some(CliCommand::Audit { command, limit, since, json, store }) => {
             let list = AuditTask::List { limit, since, json };
             let (task, store) = command.map_or((list, store), of_audit);
@@ -131,6 +133,22 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
         Some(CliCommand::McpServer) => {
             Err(StartupError(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
+    }
+}
+
+/// Carries out a command on a whole store.
+async fn on_store(command: CliCommand, variables: &HashMap<String, String>) -> Result<(), StartupError> {
+    match command {
+        CliCommand::Store(command) => app::store(task_of(command), variables).await,
+        CliCommand::Export { to, store } => app::store(StoreTask::Export { to, store }, variables).await,
+        CliCommand::Import { from, store } => app::store(StoreTask::Import { from, store }, variables).await,
+        CliCommand::Backup { to, recipients, store } => {
+            app::backup(BackupTask::Make { to, recipients, store }, variables).await
+        }
+        CliCommand::Restore { from, identity, store } => {
+            app::backup(BackupTask::Restore { from, identity, store }, variables).await
+        }
+        _ => Ok(()),
     }
 }
 
@@ -220,11 +238,13 @@ fn asked(command: PolicySubcommand) -> PolicyTask {
 async fn run(values: &Values) -> Result<(), AppFailure> {
     let (additions, all) = (Additions::default(), values.all());
     let (bots, hints) = app::bots_to_run(values, &additions)?;
-    app::start_log(bots.shared(), bots.redactor(&all))?;
+    let log = app::start_log(bots.shared(), bots.redactor(&all))?;
     for hint in hints {
         tracing::warn!("{hint}");
     }
-    app::run_all(bots, all, stop_requests()?, &additions).await
+    let ran = app::run_all(bots, all, stop_requests()?, &additions).await;
+    log.end().await;
+    ran
 }
 
 /// Reads the environment and the `.env` file of the current folder. The environment takes precedence.

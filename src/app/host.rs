@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, OnceCell};
 
+use super::backup::BackupSocket;
 use super::base_files::BaseFiles;
 use super::door::{Door, door};
 use super::embedder::{EmbedderParts, embedder};
@@ -20,8 +21,9 @@ use super::services::{ServiceModels, SharedModels};
 use super::watch::{WatchTurn, WatchTurns};
 use figaro_base::clock::Clock;
 use figaro_base::secret::Redactor;
+use figaro_base::system::in_words;
 use figaro_base::tenure::Tenure;
-use figaro_config::{HttpSettings, Settings, TelegramSettings};
+use figaro_config::{HttpSettings, Settings, StoreUrl, TelegramSettings};
 use figaro_gateway::probes::Probes;
 use figaro_gateway::routes::BotRoutes;
 use figaro_ledger::Slots;
@@ -53,10 +55,12 @@ pub(super) struct Host {
     /// Turns to watch the folder of agents, and all other files.
     turns: parking_lot::Mutex<HashMap<PathBuf, WatchTurn>>,
     turn: WatchTurn,
+    backup_turn: WatchTurn,
     http: OnceCell<reqwest::Client>,
     telegram: OnceCell<TelegramClient>,
     models: OnceCell<SharedModels>,
     servers: OnceCell<Servers>,
+    backups: OnceCell<()>,
     mcp: OnceCell<McpServer>,
 }
 
@@ -94,10 +98,12 @@ impl Host {
             files: Mutex::default(),
             turns: parking_lot::Mutex::default(),
             turn: WatchTurn::default(),
+            backup_turn: WatchTurn::default(),
             http: OnceCell::new(),
             telegram: OnceCell::new(),
             models: OnceCell::new(),
             servers: OnceCell::new(),
+            backups: OnceCell::new(),
             mcp: OnceCell::new(),
         }
     }
@@ -131,6 +137,7 @@ impl Host {
         loop {
             match self.stores.open(settings.telegram.bot, Duration::ZERO).await {
                 Ok(store) => {
+                    self.serve_backups(&found).await;
                     if found != *asked {
                         tracing::info!(
                             "there is a store of {} in this folder, which is used: STORE_URL={found}",
@@ -155,6 +162,22 @@ impl Host {
                 Err(error) => return Err(StartupError(error.to_string())),
             }
         }
+    }
+
+    /// Lets other processes ask for a backup of the open store. A database needs no help for that.
+    async fn serve_backups(&self, url: &StoreUrl) {
+        let Some(folder) = url.folder() else { return };
+        let opened = async || match BackupSocket::open(folder) {
+            Ok(socket) => {
+                let serving = socket.serve(self.stores.clone(), self.groups.back.clone());
+                self.groups.back.spawn("backups", serving);
+            }
+            Err(error) => tracing::warn!(
+                reason = in_words(&error),
+                "figaro backup works only while this bot is stopped: there is no socket in the folder of its store"
+            ),
+        };
+        self.backups.get_or_init(opened).await;
     }
 
     /// Returns where callers reach the gateway of a bot; `None` if it is off.
@@ -190,10 +213,10 @@ impl Host {
         Ok(read)
     }
 
-    /// Returns the turns to watch the files of a bot.
+    /// Returns the turns to watch the files of a bot, and to make backups.
     pub(super) fn watch_turns(&self, settings: &Settings) -> WatchTurns {
         let agents = self.turns.lock().entry(settings.agents.clone()).or_default().clone();
-        WatchTurns { agents, others: self.turn.clone() }
+        WatchTurns { agents, others: self.turn.clone(), backups: self.backup_turn.clone() }
     }
 
     /// Returns the client of models and of the web.

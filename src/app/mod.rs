@@ -5,12 +5,14 @@ mod additions;
 mod agents;
 mod ask;
 mod audit;
+mod backup;
 mod base_files;
 mod bots;
 
 mod check;
 mod commands;
 mod demo;
+mod doctor;
 mod door;
 mod embedder;
 mod environment;
@@ -22,6 +24,7 @@ mod identity;
 mod init;
 mod memory;
 mod models;
+mod otlp;
 mod owner_invite;
 mod packs;
 mod parts;
@@ -47,6 +50,7 @@ use figaro_base::secret::Redactor;
 use figaro_base::telemetry;
 use figaro_config::{LogFormat, Settings};
 
+use otlp::TelemetryExport;
 use probes::ServedProbes;
 use session::{BotRun, run_bot};
 use stop::StopRequests;
@@ -55,9 +59,11 @@ pub use additions::Additions;
 pub use agents::{AgentsTask, agents};
 pub use ask::{AskOptions, ask};
 pub use audit::{AuditTask, audit};
+pub use backup::{BackupTask, backup};
 pub use bots::{BotsToRun, bots, bots_to_run, run_all};
 pub use check::check;
 pub use demo::{DemoOptions, demo};
+pub use doctor::doctor;
 pub use failure::{AppFailure, StartupError};
 pub use healthcheck::healthcheck;
 pub use init::init;
@@ -102,11 +108,28 @@ async fn run_until(
     ended
 }
 
-/// Starts logging with the filter and format of the settings. `redactor` knows the secrets to keep out of it.
+/// Starts logging with the filter and format of the settings, and the export of traces and metrics if they name a collector.
+/// `redactor` knows the secrets to keep out of the log.
 ///
 /// # Errors
-/// When the log filter does not parse.
-pub fn start_log(settings: &Settings, redactor: Redactor) -> Result<(), StartupError> {
+/// When the log filter does not parse, or the collector cannot be used.
+pub fn start_log(settings: &Settings, redactor: Redactor) -> Result<StartedLog, StartupError> {
     let as_json = settings.log.format == LogFormat::Json;
-    telemetry::start(&settings.log.filter, as_json, redactor).map_err(StartupError)
+    let (export, layer) = TelemetryExport::begin(settings)?.unzip();
+    telemetry::start(&settings.log.filter, as_json, redactor, layer).map_err(StartupError)?;
+    Ok(StartedLog(export))
+}
+
+/// The log, and what is exported until it is ended.
+#[derive(Debug)]
+#[must_use]
+pub struct StartedLog(Option<TelemetryExport>);
+
+impl StartedLog {
+    /// Exports the rest.
+    pub async fn end(self) {
+        if let Some(export) = self.0 {
+            export.end().await;
+        }
+    }
 }

@@ -267,7 +267,12 @@ async fn start_with(
     groups.front.spawn("scheduler", runners.scheduler.run());
     groups.front.spawn("retention", runners.retention.run());
     groups.front.spawn("rewriter", runners.rewriter.run());
-    runners.watches.spawn(host.watch_turns(settings), &groups.front);
+    let turns = host.watch_turns(settings);
+    if let Some(keeper) = runners.backups {
+        let (turn, stopping) = (turns.backups.clone(), groups.front.clone());
+        groups.front.spawn("backups", async move { turn.run(keeper.run(), &stopping).await });
+    }
+    runners.watches.spawn(turns, &groups.front);
     let webhook = match runners.updates {
         UpdateSource::Fetched(poller) => {
             groups.front.spawn("poller", poller.run());

@@ -105,6 +105,8 @@ pub(super) struct FileWatch<F> {
 pub(super) struct WatchTurns {
     pub(super) agents: WatchTurn,
     pub(super) others: WatchTurn,
+    /// To make the backups of the store.
+    pub(super) backups: WatchTurn,
 }
 
 /// Turn to watch files: one bot watches, and when it stops another one goes on.

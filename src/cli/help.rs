@@ -6,9 +6,9 @@ use super::{Cli, exit};
 
 /// Commands of each group, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Run a bot", &["init", "check", "demo", "bots", "healthcheck"]),
+    ("Run a bot", &["init", "check", "doctor", "demo", "bots", "healthcheck"]),
     ("Without Telegram", &["ask"]),
-    ("Data", &["store", "export", "import", "audit", "memory"]),
+    ("Data", &["backup", "restore", "store", "export", "import", "audit", "memory"]),
     ("Files and shell", &["agents", "packs", "policy", "mcp", "completions"]),
 ];
 /// Width of the column of names.

@@ -75,6 +75,15 @@ pub enum CliCommand {
     Init,
     /// Check settings, store, token and models, and name the next step. Starts and changes nothing.
     Check,
+    /// Check everything, and say what the log of the last day tells and what to do about it.
+    ///
+    /// The log is systemd's journal, unless --log names another one. docker compose logs --no-color figaro | figaro doctor --log -
+    /// reads that of a container.
+    Doctor {
+        /// The log; `-` reads from standard input.
+        #[arg(long, value_name = "FILE")]
+        log: Option<PathBuf>,
+    },
     /// List the bots of the file bots.yaml with their state.
     Bots {
         /// Print a line of JSON for each bot.
@@ -134,6 +143,34 @@ pub enum CliCommand {
     Import {
         /// The file; `-` reads from standard input.
         from: PathBuf,
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL. There must be none yet.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Write the whole store into a compressed file, also while the bot runs.
+    ///
+    /// The file shows the store at one moment, and replaces a file of that name once it is whole. Settings and other files of
+    /// yours are not in it. `age-keygen -o key.txt` makes a key for an encrypted backup.
+    Backup {
+        /// The file, such as figaro.backup; `-` writes to standard output.
+        to: PathBuf,
+        /// Encrypt the backup for this recipient of age, age1…; repeat it for several. Else for those of BACKUP_RECIPIENT.
+        #[arg(long = "recipient", value_name = "RECIPIENT")]
+        recipients: Vec<String>,
+        /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Make a new store of a backup, of any engine.
+    ///
+    /// If it is interrupted, run the same command again: it continues. No bot opens the store before all of it is there and was
+    /// compared with the backup.
+    Restore {
+        /// The file; `-` reads from standard input.
+        from: PathBuf,
+        /// File with the key of an encrypted backup, as age-keygen makes it.
+        #[arg(long, value_name = "FILE")]
+        identity: Option<PathBuf>,
         /// The store, as redb:FOLDER, sled:FOLDER or postgres://…; else that of STORE_URL. There must be none yet.
         #[arg(long)]
         store: Option<StoreUrl>,

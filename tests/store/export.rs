@@ -16,11 +16,11 @@ use crate::support::output::words;
 use crate::support::records::Records;
 use crate::support::{ANN, World};
 
-async fn run(world: &World, args: &[&str]) -> Output {
+pub async fn run(world: &World, args: &[&str]) -> Output {
     args.iter().fold(world.bot(), |bot, arg| bot.arg(arg)).run().await
 }
 
-async fn done(world: &World, args: &[&str]) -> String {
+pub async fn done(world: &World, args: &[&str]) -> String {
     let output = run(world, args).await;
     let (said, errors) = words(&output);
     assert!(output.status.success(), "{said}{errors}");
@@ -28,7 +28,7 @@ async fn done(world: &World, args: &[&str]) -> String {
     said
 }
 
-async fn refused(world: &World, args: &[&str]) -> String {
+pub async fn refused(world: &World, args: &[&str]) -> String {
     let output = run(world, args).await;
     let (said, errors) = words(&output);
     assert_eq!(output.status.code(), Some(2), "{said}{errors}");

@@ -7,6 +7,8 @@
 #[allow(dead_code, reason = "each of the test crates takes what it needs")]
 mod support;
 
+mod backup;
+mod backup_times;
 mod check_trouble;
 mod command;
 mod crash;

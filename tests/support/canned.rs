@@ -9,8 +9,8 @@ use tokio::task::AbortHandle;
 
 use super::listener;
 
-/// The status and the body for a path and the head of its request.
-type Answers = dyn Fn(&str, &str) -> (u16, String) + Send + Sync;
+/// The status and the body for a path, the head of its request and its body.
+type Answers = dyn Fn(&str, &str, &[u8]) -> (u16, String) + Send + Sync;
 
 /// A running server; it ends when dropped.
 pub struct Canned {
@@ -21,6 +21,13 @@ pub struct Canned {
 
 impl Canned {
     pub async fn start(answers: impl Fn(&str, &str) -> (u16, String) + Send + Sync + 'static) -> Self {
+        Self::reading(move |path, head, _| answers(path, head)).await
+    }
+
+    /// A server that looks at the bodies of requests, too.
+    pub async fn reading(
+        answers: impl Fn(&str, &str, &[u8]) -> (u16, String) + Send + Sync + 'static,
+    ) -> Self {
         let listener = listener().await;
         let url = format!("http://{}", listener.local_addr().unwrap());
         let answers: Arc<Answers> = Arc::new(answers);
@@ -53,8 +60,9 @@ async fn serve(mut client: TcpStream, answers: Arc<Answers>) -> io::Result<()> {
     }
     let head = String::from_utf8_lossy(&head).to_lowercase();
     let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-    client.read_exact(&mut vec![0; length.unwrap_or_default()]).await?;
-    let (status, body) = answers(head.split(' ').nth(1).unwrap_or_default(), &head);
+    let mut sent = vec![0; length.unwrap_or_default()];
+    client.read_exact(&mut sent).await?;
+    let (status, body) = answers(head.split(' ').nth(1).unwrap_or_default(), &head, &sent);
     let answer = format!(
         "HTTP/1.1 {status} Canned\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()

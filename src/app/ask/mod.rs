@@ -31,6 +31,7 @@ use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_agent::turn::unfinished::end_unfinished;
+use figaro_config::Settings;
 use figaro_domain::budget::{BudgetAxis, Period};
 
 /// Reason to stop printing a turn.
@@ -54,8 +55,17 @@ pub async fn ask(
     // Log lines would mix with the answer.
     values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
     let settings = settings_without_bot(&values, &Additions::default())?;
-    start_log(&settings, settings.redactor())?;
-    let settings = of_terminal(settings);
+    let log = start_log(&settings, settings.redactor())?;
+    let answered = Box::pin(answer(of_terminal(settings), options, stops)).await;
+    log.end().await;
+    answered
+}
+
+async fn answer(
+    settings: Settings,
+    options: AskOptions,
+    stops: impl Stream<Item = ()> + Unpin,
+) -> Result<(), AppFailure> {
     let (groups, mut stop) = (Groups::default(), StopRequests::new(stops, false));
     let ready = tokio::select! {
         ready = ready(&settings, &groups, &options) => ready?,

@@ -1,5 +1,6 @@
 //! `figaro check`: checks everything that the bot needs. Does not start the bot and changes nothing.
 
+mod backups;
 mod embedder;
 mod finding;
 mod model;
@@ -57,7 +58,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
     };
     let (settings, all) = (bots.shared(), values.all());
     if all.get("RUST_LOG").is_some_and(|filter| !filter.trim().is_empty()) {
-        start_log(settings, bots.redactor(&all))?;
+        let _log = start_log(settings, bots.redactor(&all))?;
     }
     say("✓ settings");
     let bots = bots.all();
@@ -142,7 +143,7 @@ fn probes<'a>(
 ) -> Vec<BoxFuture<'a, Vec<Finding>>> {
     let one = |finding| vec![finding];
     let settings = bots[0].1;
-    let mut probes = vec![place(settings).boxed()];
+    let mut probes = vec![place(settings).boxed(), backups::probe(settings).map(Vec::from_iter).boxed()];
     probes.extend(bots.iter().map(|(name, settings)| telegram::probe(name, settings).map(one).boxed()));
     let agents: BTreeSet<&Path> = bots.iter().map(|(_, settings)| settings.agents.as_path()).collect();
     let files = files(&settings.policy, &settings.servers, &agents, providers);

@@ -83,7 +83,7 @@ pub async fn demo(
     if let Some(fault) = place_fault(&settings.store.url) {
         return Err(StartupError(format!("{fault} by --store")).into());
     }
-    super::start_log(&settings, settings.redactor())?;
+    let log = super::start_log(&settings, settings.redactor())?;
     offline.about = if is_offline { answering::offline() } else { answering::outside(&settings) };
     let mut lines = match &public {
         None => vec![format!("Figaro's demo: open http://{address}/ in a browser. Ctrl-C ends it.")],
@@ -104,6 +104,7 @@ pub async fn demo(
     all_said()?;
     let mut stop = StopRequests::new(stops, true);
     let ran = run_until(&settings, &mut stop, &additions).await;
+    log.end().await;
     runtime.stop();
     runtime.finish(stop.last_call()).await;
     let saved = telegram.save().await.map_err(|error| StartupError(error.to_string()));

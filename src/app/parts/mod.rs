@@ -23,9 +23,10 @@ use self::handles::{CommandTools, handles, late, task_cards};
 use self::router::{Onward, router};
 use self::tools::{approvers, of_servers, registry, telegram};
 use self::turns::{Background, TurnParts, turns};
-use self::upkeep::{Watches, retention, rewriter, scheduler, spawn_keepers};
+use self::upkeep::{Watches, backups, retention, rewriter, scheduler, spawn_keepers};
 use super::additions::Additions;
 use super::agents;
+use super::backup::BackupKeeper;
 use super::commands;
 use super::failure::StartupError;
 use super::groups::Groups;
@@ -101,6 +102,7 @@ pub(super) struct Runners {
     pub(super) retention: Retention,
     pub(super) rewriter: Rewriter,
     pub(super) watches: Watches,
+    pub(super) backups: Option<BackupKeeper>,
     pub(super) updates: UpdateSource,
     pub(super) gateway: Option<BoundGateway>,
 }
@@ -160,13 +162,14 @@ pub(super) async fn build(
     let news =
         News { owners: owners.clone(), locales: base.languages.locales.clone(), vitals: base.vitals.clone() };
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
+    let backups = backups(base, plan.host, &news)?;
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let _metered = metered(base, &ledger, &mailboxes_of_gateway, hub);
     let parts = AppParts { store, router, commands, delivery, owners, languages, parked, model, _metered };
-    Ok((parts, Runners { scheduler, retention, rewriter, watches, updates, gateway }))
+    Ok((parts, Runners { scheduler, retention, rewriter, watches, backups, updates, gateway }))
 }
 
 /// Has the values of the bot read for metrics.

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::base::{Base, Bot};
 use super::handles::task_cards;
 use crate::app::agents::AgentFolder;
+use crate::app::backup::{BackupKeeper, BackupPlan};
+use crate::app::failure::StartupError;
+use crate::app::host::Host;
 use crate::app::packs::PackFolder;
 use crate::app::personas::PersonaFolder;
 use crate::app::policy::PolicyFile;
@@ -47,6 +50,21 @@ pub(super) fn rewriter(base: &Base) -> Rewriter {
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }
+}
+
+/// Builds the worker that makes backups; `None` if there are to be none.
+///
+/// # Errors
+/// When the settings of backups are wrong.
+pub(super) fn backups(base: &Base, host: &Host, news: &News) -> Result<Option<BackupKeeper>, StartupError> {
+    let keeper = |plan| BackupKeeper {
+        plan,
+        stores: host.stores().clone(),
+        news: (!host.has_many()).then(|| news.clone()),
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    };
+    Ok(BackupPlan::of(&base.settings)?.map(keeper))
 }
 
 /// Watchers that apply changes of the owner's files while the bot runs.
