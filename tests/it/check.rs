@@ -190,7 +190,7 @@ fn help_and_version_need_no_settings() {
         "Usage: figaro [COMMAND]",
         "Run a bot:\n  init ",
         "  demo ",
-        "Data:\n  store ",
+        "Data:\n  backup ",
         "Options:\n  -h",
         "Exit codes:",
     ];

@@ -100,8 +100,9 @@ fn codes(text: &str) -> Vec<String> {
 
 /// Every byte below a folder.
 fn bytes(path: &Path) -> Vec<u8> {
-    if path.is_file() {
-        return fs::read(path).unwrap();
+    if !path.is_dir() {
+        // A socket has no bytes.
+        return if path.is_file() { fs::read(path).unwrap() } else { Vec::new() };
     }
     fs::read_dir(path).unwrap().flat_map(|entry| bytes(&entry.unwrap().path())).collect()
 }

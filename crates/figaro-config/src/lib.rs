@@ -311,9 +311,9 @@ impl StoreSettings {
             reader.fault("STORE_URL", NoStoreUrl::WORDS);
             StoreUrl::new(EngineKind::ALL[0], PathBuf::new())
         });
-        let days = reader.number("KEEP_DAYS", 1..=365).try_into().unwrap_or(1);
-        let audit_days = reader.number("AUDIT_DAYS", 1..=3650).try_into().unwrap_or(365);
-        let seconds = reader.number("ERASE_AFTER", 0..=480).try_into().unwrap_or_default();
+        let mut number = |name, bounds| reader.number(name, bounds).try_into().unwrap_or(1);
+        let (days, audit_days) = (number("KEEP_DAYS", 1..=365), number("AUDIT_DAYS", 1..=3650));
+        let seconds = number("ERASE_AFTER", 0..=480);
         Self {
             backups: BackupSettings::read(reader, &url),
             url,

@@ -356,18 +356,23 @@ fn a_snapshot_shows_one_moment_while_others_write(kind: Kind) {
             written
         });
         let count = |view: &dyn View, table| view.keys(table, &Keys::beginning_with([])).unwrap().count();
-        let mut before = 0;
-        for _ in 0..3 {
+        let looks = [(); 3].map(|()| {
             let snapshot = engine.snapshot(&TABLES).unwrap();
-            let (first, all) = (snapshot.get("a", b"k").unwrap(), count(&*snapshot, "a"));
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            assert_eq!(snapshot.get("b", b"k").unwrap(), first);
-            assert_eq!((count(&*snapshot, "a"), count(&*snapshot, "c")), (all, 2_500));
-            assert!(all > before, "others write on");
-            before = all;
-        }
+            let look = || (snapshot.get("a", b"k").unwrap(), count(&*snapshot, "a"));
+            let first = look();
+            // Others write on meanwhile.
+            let before = engine.view().unwrap().revision();
+            while engine.view().unwrap().revision().0 < before.0 + 2 {
+                std::thread::yield_now();
+            }
+            (first, look(), snapshot.get("b", b"k").unwrap(), count(&*snapshot, "c"))
+        });
         done.store(true, std::sync::atomic::Ordering::Release);
         writer.join().unwrap();
+        for (first, later, beside, others) in looks {
+            assert_eq!(later, first);
+            assert_eq!((beside, others), (first.0, 2_500));
+        }
     });
     if place.kind.is_some() {
         assert!(!place.url.folder().unwrap().join("copy").exists());
