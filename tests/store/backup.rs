@@ -179,7 +179,7 @@ async fn an_encrypted_backup_opens_with_its_key_alone() {
     let no_key = refused(&world, &[&["restore", "all.age", "--identity", "all.age"], &to[..]].concat()).await;
     assert!(no_key.contains("no key of age"), "{no_key}");
     // The setting has them, too.
-    let recipe = world.bot().set("BACKUP_RECIPIENT", &ann).arg("backup").arg("set.age");
+    let recipe = with(&world, Redb).set("BACKUP_RECIPIENT", &ann).arg("backup").arg("set.age");
     assert!(recipe.run().await.status.success());
     assert!(fs::read(world.folder.path().join("set.age")).unwrap().starts_with(b"age-encryption.org/v1"));
     assert!(!world.folder.path().join("other").exists(), "nothing was begun");
@@ -260,7 +260,7 @@ async fn a_kill_leaves_the_old_file_or_a_whole_new_one() {
     };
     let mut done_within = 0;
     for step in 0..12 {
-        let mut child = world.bot().arg("backup").arg("all.backup").command();
+        let mut child = with(&world, Redb).arg("backup").arg("all.backup").command();
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         tokio::time::sleep(Duration::from_millis(step * 8)).await;
         child.kill().unwrap();
@@ -307,7 +307,7 @@ async fn a_backup_goes_through_a_pipe_and_back() {
     assert!(output.status.success());
     let file = world.folder.path().join("piped");
     fs::write(&file, &output.stdout).unwrap();
-    let mut restoring = world.bot().arg("restore").arg("-").arg("--store").arg("sled:./new").command();
+    let mut restoring = with(&world, Redb).arg("restore").arg("-").arg("--store").arg("sled:./new").command();
     let restored = restoring.stdin(fs::File::open(&file).unwrap()).output().unwrap();
     assert!(restored.status.success(), "{:?}", words(&restored));
     assert!(messages(&new_store(&world, Sled, "new")).contains(&"Hello Ann.".to_owned()));

@@ -74,7 +74,7 @@ async fn a_bot_makes_its_backups_and_keeps_the_newest() {
 async fn owners_are_told_of_a_backup_that_fails_and_the_bot_goes_on() {
     let world = World::new().await;
     fs::write(world.folder.path().join("safe"), "no folder").unwrap();
-    let recipe = world.bot().set("BACKUP_FOLDER", "safe").set("BACKUP_AT", "* * * * * *");
+    let recipe = with(&world, Redb).set("BACKUP_FOLDER", "safe").set("BACKUP_AT", "* * * * * *");
     let bot = recipe.clone().spawn();
     bot.ready().await;
     let owner = ANN;
@@ -101,7 +101,7 @@ async fn wrong_settings_of_backups_are_told_at_the_start() {
         ("BACKUP_RECIPIENT", "age1x", "is no recipient of age"),
         ("STORE_URL", "postgres://nobody@127.0.0.1:1/none", "is for a store in a folder"),
     ] {
-        let recipe = world.bot().set("BACKUP_FOLDER", "safe").set(name, value);
+        let recipe = with(&world, Redb).set("BACKUP_FOLDER", "safe").set(name, value);
         let words = refused(&world, &recipe).await;
         assert!(words.contains(said), "{name}: {words}");
     }

@@ -17,7 +17,7 @@ use crate::support::records::Records;
 use crate::support::{ANN, World};
 
 pub async fn run(world: &World, args: &[&str]) -> Output {
-    args.iter().fold(world.bot(), |bot, arg| bot.arg(arg)).run().await
+    args.iter().fold(with(world, Redb), |bot, arg| bot.arg(arg)).run().await
 }
 
 pub async fn done(world: &World, args: &[&str]) -> String {

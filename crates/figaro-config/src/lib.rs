@@ -311,15 +311,14 @@ impl StoreSettings {
             reader.fault("STORE_URL", NoStoreUrl::WORDS);
             StoreUrl::new(EngineKind::ALL[0], PathBuf::new())
         });
+        let backups = BackupSettings::read(reader, &url);
         let mut number = |name, bounds| reader.number(name, bounds).try_into().unwrap_or(1);
-        let (days, audit_days) = (number("KEEP_DAYS", 1..=365), number("AUDIT_DAYS", 1..=3650));
-        let seconds = number("ERASE_AFTER", 0..=480);
         Self {
-            backups: BackupSettings::read(reader, &url),
+            backups,
             url,
-            kept: TimeDelta::days(days),
-            audit_kept: TimeDelta::days(audit_days),
-            rewritten_after: TimeDelta::seconds(seconds),
+            kept: TimeDelta::days(number("KEEP_DAYS", 1..=365)),
+            audit_kept: TimeDelta::days(number("AUDIT_DAYS", 1..=3650)),
+            rewritten_after: TimeDelta::seconds(number("ERASE_AFTER", 0..=480)),
         }
     }
 }
