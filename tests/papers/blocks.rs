@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
+use figaro_config::EnvFile;
+
 use crate::names::is_setting;
 use crate::paper::{Block, Paper};
 use crate::{Fault, run};
@@ -48,7 +50,8 @@ fn wrong(block: &Block) -> Option<String> {
             let names = text.lines().map(|line| line.trim_start_matches("# "));
             let names = names.filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim());
             let mut unknown = names.filter(|name| !is_setting(name) && !name.contains(' '));
-            unknown.next().map(|name| format!("{name} is no setting"))
+            let fault = EnvFile::parse(text).err().map(|fault| fault.to_string());
+            unknown.next().map(|name| format!("{name} is no setting")).or(fault)
         }
         known if LANGUAGES.contains(&known) => None,
         other => Some(format!("unknown language of a block: {other:?}")),

@@ -244,7 +244,7 @@ fn below_comment(text: &str, name: &str) -> Option<usize> {
 }
 
 /// Quotes a value if needed. Plain values stay unquoted: not every program that reads such a file knows quotes.
-fn quoted(value: &str) -> String {
+pub(super) fn quoted(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,=-".contains(c);
     if value.chars().all(is_plain) {
         return value.to_owned();

@@ -1,5 +1,6 @@
 //! The pages about all variables: `.env.example` and docs/configuration.md.
 
+use crate::env_file::quoted;
 use crate::variable::Variable;
 use crate::variables::Variables;
 
@@ -50,7 +51,7 @@ impl Variables {
         );
         for Variable { name, default, meaning, .. } in self.iter() {
             let off = if meaning.contains("Required") && self.need(name).is_some() { "" } else { "# " };
-            text.push_str(&format!("\n# {meaning}\n{off}{name}={default}\n"));
+            text.push_str(&format!("\n# {meaning}\n{off}{name}={}\n", quoted(default)));
         }
         text
     }
@@ -124,6 +125,20 @@ mod tests {
             let row = format!("<a id=\"{}\"></a>", variable.name.to_lowercase());
             assert_eq!(page.matches(&row).count(), 1, "{}", variable.name);
         }
+    }
+
+    #[test]
+    fn each_line_of_the_example_can_be_switched_on() {
+        let variables = Variables::builtin();
+        let on = |line: &str| {
+            let rest = line.strip_prefix("# ").unwrap_or(line);
+            let is_name = |name: &str| variables.iter().any(|variable| variable.name == name);
+            rest.split_once('=').filter(|(name, _)| is_name(name)).map(|_| format!("{rest}\n"))
+        };
+        let lines: String = variables.example().lines().filter_map(on).collect();
+        assert_eq!(lines.lines().count(), variables.iter().count());
+        let read = crate::EnvFile::parse(&lines).unwrap();
+        assert_eq!(read.value("BACKUP_AT"), Some("0 4 * * *"));
     }
 
     #[test]
