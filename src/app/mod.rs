@@ -47,7 +47,7 @@ mod watch;
 use futures::Stream;
 
 use figaro_base::secret::Redactor;
-use figaro_base::telemetry;
+use figaro_base::telemetry::{self, ExporterLayer};
 use figaro_config::{LogFormat, Settings};
 
 use otlp::TelemetryExport;
@@ -114,10 +114,22 @@ async fn run_until(
 /// # Errors
 /// When the log filter does not parse, or the collector cannot be used.
 pub fn start_log(settings: &Settings, redactor: Redactor) -> Result<StartedLog, StartupError> {
-    let as_json = settings.log.format == LogFormat::Json;
     let (export, layer) = TelemetryExport::begin(settings)?.unzip();
-    telemetry::start(&settings.log.filter, as_json, redactor, layer).map_err(StartupError)?;
+    start_lines(settings, redactor, layer)?;
     Ok(StartedLog(export))
+}
+
+/// Starts logging, to `exporter` as well.
+///
+/// # Errors
+/// When the log filter does not parse.
+fn start_lines(
+    settings: &Settings,
+    redactor: Redactor,
+    exporter: Option<ExporterLayer>,
+) -> Result<(), StartupError> {
+    let as_json = settings.log.format == LogFormat::Json;
+    telemetry::start(&settings.log.filter, as_json, redactor, exporter).map_err(StartupError)
 }
 
 /// The log, and what is exported until it is ended.
@@ -126,7 +138,7 @@ pub fn start_log(settings: &Settings, redactor: Redactor) -> Result<StartedLog, 
 pub struct StartedLog(Option<TelemetryExport>);
 
 impl StartedLog {
-    /// Exports the rest.
+    /// Sends the spans and metrics that are left, within three seconds.
     pub async fn end(self) {
         if let Some(export) = self.0 {
             export.end().await;

@@ -137,8 +137,9 @@ impl WholeFile {
                 return Err(io::Error::other("another process is writing this backup"));
             }
         }
-        let (opened, there) = (file.metadata()?, fs::symlink_metadata(&partial)?);
-        if (opened.dev(), opened.ino()) != (there.dev(), there.ino()) {
+        let opened = file.metadata()?;
+        let is_there = |there: fs::Metadata| (there.dev(), there.ino()) == (opened.dev(), opened.ino());
+        if !fs::symlink_metadata(&partial).is_ok_and(is_there) {
             return Err(io::Error::other("another process has just written this backup: run it again"));
         }
         if opened.uid() != rustix::process::geteuid().as_raw() {

@@ -27,7 +27,7 @@ use super::models::{name, trials};
 use super::policy;
 use super::providers::{table, variables};
 use super::servers;
-use super::start_log;
+use super::start_lines;
 use super::terminal::{all_said, counted, say};
 use crate::app::parts::caps_of_bot;
 use figaro_base::clock::Clock;
@@ -58,7 +58,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
     };
     let (settings, all) = (bots.shared(), values.all());
     if all.get("RUST_LOG").is_some_and(|filter| !filter.trim().is_empty()) {
-        let _log = start_log(settings, bots.redactor(&all))?;
+        start_lines(settings, bots.redactor(&all), None)?;
     }
     say("✓ settings");
     let bots = bots.all();

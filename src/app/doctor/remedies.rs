@@ -1,6 +1,6 @@
 //! What to do about a message: the tables of docs/troubleshooting.md, which this program contains.
 
-/// The page.
+/// Text of docs/troubleshooting.md.
 const PAGE: &str = include_str!("../../../docs/troubleshooting.md");
 /// Shortest part of a quoted message that is looked for, in characters: a shorter one would fit by chance.
 const LEAST: usize = 12;
@@ -20,7 +20,7 @@ fn rows() -> impl Iterator<Item = RemedyRow> {
     PAGE.lines().filter_map(|line| {
         let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
         let [first, .., last] = cells[..] else { return None };
-        // What stands between quotes is every second part.
+        // Every second part stands between quotes.
         let quoted = first.split('"').skip(1).step_by(2);
         let parts = quoted.flat_map(|quote| quote.split('…')).map(str::trim);
         let quotes = parts.filter(|part| part.chars().count() >= LEAST).map(str::to_owned).collect();

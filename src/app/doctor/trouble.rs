@@ -33,7 +33,7 @@ pub(super) struct LoggedTrouble {
 }
 
 impl Troubles {
-    /// Counts a line.
+    /// Counts a line of the log. A calm one counts as read only.
     pub(super) fn add(&mut self, entry: LogEntry) {
         self.lines += 1;
         if entry.level == LogLevel::Calm {

@@ -94,13 +94,12 @@ impl TelemetryExport {
         Ok((Self { traces, metrics }, layer))
     }
 
-    /// Exports the rest, and ends.
+    /// Exports spans and metrics that were not sent yet, and ends.
     pub(super) async fn end(self) {
-        let ending = spawn_blocking(move || {
-            // What is lost is in the log already.
-            let _traces = self.traces.shutdown_with_timeout(LAST);
-            let _metrics = self.metrics.shutdown_with_timeout(LAST);
-        });
-        let _late = tokio::time::timeout(LAST, ending).await;
+        let Self { traces, metrics } = self;
+        // The log has told already that the collector fails.
+        let traces = spawn_blocking(move || traces.shutdown_with_timeout(LAST));
+        let metrics = spawn_blocking(move || metrics.shutdown());
+        let _late = tokio::time::timeout(LAST, async { tokio::join!(traces, metrics) }).await;
     }
 }

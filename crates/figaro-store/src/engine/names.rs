@@ -7,7 +7,7 @@ use figaro_config::EngineKind;
 /// Folder inside the store's own in which a store is rewritten.
 pub(super) const FRESH: &str = "fresh";
 /// Folder inside the store's own with a copy that is being read.
-pub(super) const COPY: &str = "copy";
+pub(super) const COPY: &str = "fresh.copy";
 /// Name of the folder of a rewritten store once it is complete: it replaces the files beside it, which are removed first.
 pub(super) const WHOLE: &str = "fresh.whole";
 /// Name of that folder once the files beside it are removed: its files are moved out of it.

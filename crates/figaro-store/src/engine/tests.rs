@@ -375,7 +375,7 @@ fn a_snapshot_shows_one_moment_while_others_write(kind: Kind) {
         }
     });
     if place.kind.is_some() {
-        assert!(!place.url.folder().unwrap().join("copy").exists());
+        assert!(!place.url.folder().unwrap().join("fresh.copy").exists());
     }
 }
 

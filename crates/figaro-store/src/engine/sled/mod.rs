@@ -271,6 +271,8 @@ impl Engine for SledEngine {
     }
 
     fn rewrite(&self, tables: &[&'static str]) -> Result<()> {
+        // Left by a backup; none runs now.
+        remove(&copy_of(&self.folder)).map_err(|error| EngineError::failed(&error))?;
         rewrite(self, tables)
     }
 }
@@ -321,8 +323,13 @@ struct CopyPlace(PathBuf);
 
 impl Drop for CopyPlace {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when the store is opened.
-        let _left = folder::once_closed(|| remove(&self.0).map_err(|error| EngineError::failed(&error)));
+        // Threads of the closed copy write its files for a moment longer.
+        let closed = folder::once_closed(|| files::tidy(&self.0));
+        // Leftovers are removed by a rewrite, and when the store is opened.
+        if let Err(error) = closed.and_then(|()| remove(&self.0).map_err(|error| EngineError::failed(&error)))
+        {
+            tracing::warn!(%error, "a copy of the store for a backup could not be removed yet");
+        }
     }
 }
 
