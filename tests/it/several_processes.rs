@@ -41,7 +41,7 @@ impl Cluster {
         recipe.set("STORE_URL", &self.proxies[process].url(&self.database))
     }
 
-    /// Number of bots that the log of a process says run there.
+    /// Waits until the processes have these numbers of bots.
     async fn shared_out(&self, counts: &[usize]) {
         eventually(
             || format!("not {counts:?}; the logs:\n{}", self.fleet.logs()),

@@ -212,7 +212,7 @@ impl Fleet<'_> {
 
     /// Has these bots run from now on. A bot with other settings is started again.
     fn change(&mut self, wanted: Vec<NamedBot>) {
-        for kept in self.kept.values_mut().filter(|kept| !kept.is_stopping) {
+        for kept in self.kept.values().filter(|kept| !kept.is_stopping()) {
             if !wanted.contains(&kept.bot) {
                 kept.stop();
             }
@@ -258,7 +258,7 @@ impl Fleet<'_> {
 
     /// Makes stopping bots end at once.
     fn hurry(&mut self) {
-        self.kept.values_mut().for_each(KeptBot::stop);
+        self.kept.values().for_each(KeptBot::stop);
     }
 
     /// Waits until every bot has ended.

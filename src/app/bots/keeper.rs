@@ -27,8 +27,6 @@ const SOUND: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub(super) struct KeptBot {
     pub(super) bot: NamedBot,
-    /// `true` once it was told to stop.
-    pub(super) is_stopping: bool,
     orders: watch::Sender<BotOrders>,
 }
 
@@ -45,13 +43,17 @@ impl KeptBot {
     /// Returns the bot, to run here or to wait, and the end at which its orders arrive.
     pub(super) fn new(bot: NamedBot, is_here: bool) -> (Self, watch::Receiver<BotOrders>) {
         let (orders, told) = watch::channel(BotOrders { stops: 0, is_here });
-        (Self { bot, is_stopping: false, orders }, told)
+        (Self { bot, orders }, told)
     }
 
     /// Requests a stop. A second request ends the bot at once.
-    pub(super) fn stop(&mut self) {
-        self.is_stopping = true;
+    pub(super) fn stop(&self) {
         self.orders.send_modify(|orders| orders.stops += 1);
+    }
+
+    /// Returns `true` once it was told to stop.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.orders.borrow().stops > 0
     }
 
     /// Has the bot run here, or leaves it to other processes.
@@ -74,12 +76,14 @@ impl BotKeeper<'_> {
         let span = tracing::info_span!("bot", bot = bot.name);
         self.live(bot, told).instrument(span).await;
         self.owners.remove(&bot.name);
-        self.states.set(&bot.name, None);
-        self.set_paused(bot, false);
+        self.note(bot, None);
     }
 
-    fn set_paused(&self, bot: &NamedBot, is_paused: bool) {
+    /// Notes the state of a bot here; `None` for a bot that does not run here.
+    fn note(&self, bot: &NamedBot, state: Option<BotState>) {
+        let is_paused = matches!(state, Some(BotState::Paused { .. }));
         self.host.probes().metrics.set_paused(&bot.name, is_paused);
+        self.states.set(&bot.name, state);
     }
 
     async fn live(&self, bot: &NamedBot, mut told: watch::Receiver<BotOrders>) {
@@ -93,13 +97,13 @@ impl BotKeeper<'_> {
                 return;
             }
             if !orders.is_here {
+                self.note(bot, None);
                 if told.changed().await.is_err() {
                     return;
                 }
                 continue;
             }
-            self.states.set(&bot.name, Some(BotState::Starting));
-            self.set_paused(bot, false);
+            self.note(bot, Some(BotState::Starting));
             let began = Instant::now();
             let ended = self.run(bot, &told).await;
             // After a panic, too.
@@ -111,8 +115,7 @@ impl BotKeeper<'_> {
             }
             let pause = pauses.next().unwrap_or(PAUSES.1);
             tracing::error!(reason, seconds = pause.as_secs(), "the bot is paused; trying again");
-            self.states.set(&bot.name, Some(BotState::Paused { reason }));
-            self.set_paused(bot, true);
+            self.note(bot, Some(BotState::Paused { reason }));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 _ = told.changed() => {}
@@ -126,15 +129,13 @@ impl BotKeeper<'_> {
             BotStage::Runs(parts) => {
                 let username = parts.router.me.username.clone();
                 self.owners.add(&bot.name, parts.owners.clone());
-                self.states.set(&bot.name, Some(BotState::Runs { username }));
-                self.set_paused(bot, false);
+                self.note(bot, Some(BotState::Runs { username }));
             }
             BotStage::Ends(reason) => {
                 // They hold the store, which is to close.
                 self.owners.remove(&bot.name);
                 let paused = |reason: &str| BotState::Paused { reason: reason.to_owned() };
-                self.states.set(&bot.name, Some(reason.map_or(BotState::Stopping, paused)));
-                self.set_paused(bot, reason.is_some());
+                self.note(bot, Some(reason.map_or(BotState::Stopping, paused)));
             }
         };
         let hosted = HostedBot { host: self.host, name: &bot.name, on: &on };

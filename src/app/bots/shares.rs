@@ -160,8 +160,14 @@ impl ShareKeeper {
             Some(_) => Holder::Other,
         };
         let holders = bots.keys().map(|bot| (*bot, holder(bot))).collect();
-        let wanted = shares.decide(Instant::now(), ownership.processes, &holders).clone();
-        self.wanted.send_if_modified(|known| std::mem::replace(known, wanted.clone()) != wanted);
+        let wanted = shares.decide(Instant::now(), ownership.processes, &holders);
+        self.wanted.send_if_modified(|known| {
+            let is_new = known != wanted;
+            if is_new {
+                known.clone_from(wanted);
+            }
+            is_new
+        });
         let elsewhere = bots.iter().filter_map(|(bot, name)| {
             let owner = ownership.owners.get(bot).filter(|owner| !owner.is_own && !owner.address.is_empty());
             Some((name.clone(), owner?.address.clone()))
