@@ -110,7 +110,8 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
             | CliCommand::Export { .. }
             | CliCommand::Import { .. }
             | CliCommand::Backup { .. }
-            | CliCommand::Restore { .. }),
+            | CliCommand::Restore { .. }
+            | CliCommand::Dashboard { .. }),
         ) => Ok(on_store(command, &values.all()).await?),
         Some(CliCommand::Audit { command, limit, since, json, store }) => {
             let list = AuditTask::List { limit, since, json };
@@ -148,6 +149,7 @@ async fn on_store(command: CliCommand, variables: &HashMap<String, String>) -> R
         CliCommand::Restore { from, identity, store } => {
             app::backup(BackupTask::Restore { from, identity, store }, variables).await
         }
+        CliCommand::Dashboard { bot, store } => app::dashboard(bot, store, variables).await,
         _ => Ok(()),
     }
 }

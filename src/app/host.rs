@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, OnceCell};
 
-use super::backup::BackupSocket;
 use super::base_files::BaseFiles;
 use super::door::{Door, door};
 use super::embedder::{EmbedderParts, embedder};
@@ -18,6 +17,8 @@ use super::groups::Groups;
 use super::models::trials;
 use super::servers::recipe;
 use super::services::{ServiceModels, SharedModels};
+use super::sign_ins::SignIns;
+use super::socket::BotSocket;
 use super::watch::{WatchTurn, WatchTurns};
 use figaro_base::clock::Clock;
 use figaro_base::secret::Redactor;
@@ -60,7 +61,9 @@ pub(super) struct Host {
     telegram: OnceCell<TelegramClient>,
     models: OnceCell<SharedModels>,
     servers: OnceCell<Servers>,
-    backups: OnceCell<()>,
+    /// Dashboards of the bots, for `figaro dashboard`.
+    sign_ins: SignIns,
+    socket: OnceCell<()>,
     mcp: OnceCell<McpServer>,
 }
 
@@ -103,7 +106,8 @@ impl Host {
             telegram: OnceCell::new(),
             models: OnceCell::new(),
             servers: OnceCell::new(),
-            backups: OnceCell::new(),
+            sign_ins: SignIns::default(),
+            socket: OnceCell::new(),
             mcp: OnceCell::new(),
         }
     }
@@ -111,6 +115,11 @@ impl Host {
     /// Returns `true` if several bots share these parts.
     pub(super) const fn has_many(&self) -> bool {
         self.routes.is_some()
+    }
+
+    /// Returns the dashboards of its bots.
+    pub(super) const fn sign_ins(&self) -> &SignIns {
+        &self.sign_ins
     }
 
     /// Returns the state of the process for its supervisor.
@@ -137,7 +146,7 @@ impl Host {
         loop {
             match self.stores.open(settings.telegram.bot, Duration::ZERO).await {
                 Ok(store) => {
-                    self.serve_backups(&found).await;
+                    self.serve_socket(&found).await;
                     if found != *asked {
                         tracing::info!(
                             "there is a store of {} in this folder, which is used: STORE_URL={found}",
@@ -164,20 +173,22 @@ impl Host {
         }
     }
 
-    /// Lets other processes ask for a backup of the open store. A database needs no help for that.
-    async fn serve_backups(&self, url: &StoreUrl) {
+    /// Lets other processes ask for a backup of the open store, and for a link to a dashboard. A database has no folder for
+    /// the socket.
+    async fn serve_socket(&self, url: &StoreUrl) {
         let Some(folder) = url.folder() else { return };
-        let opened = async || match BackupSocket::open(folder) {
+        let opened = async || match BotSocket::open(folder) {
             Ok(socket) => {
-                let serving = socket.serve(self.stores.clone(), self.groups.back.clone());
-                self.groups.back.spawn("backups", serving);
+                let (stores, sign_ins) = (self.stores.clone(), self.sign_ins.clone());
+                let serving = socket.serve(stores, sign_ins, self.groups.back.clone());
+                self.groups.back.spawn("socket", serving);
             }
             Err(error) => tracing::warn!(
                 reason = in_words(&error),
-                "figaro backup works only while this bot is stopped: there is no socket in the folder of its store"
+                "figaro backup works only while this bot is stopped, and figaro dashboard not at all: there is no socket in the folder of its store"
             ),
         };
-        self.backups.get_or_init(opened).await;
+        self.socket.get_or_init(opened).await;
     }
 
     /// Returns where callers reach the gateway of a bot; `None` if it is off.

@@ -175,6 +175,15 @@ pub enum CliCommand {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
+    /// Print a link to the dashboard of the running bot. It signs its owner in, once.
+    Dashboard {
+        /// Name of the bot in bots.yaml, if there are several.
+        #[arg(default_value = "")]
+        bot: String,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
     /// Read the audit log of a stopped bot: people who were let in, and calls that were allowed, asked about or refused.
     ///
     /// It has ids and names of methods and rules, never what people said. TELEGRAM_BOT_TOKEN says which bot's log it is.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
 
-use figaro_base::ids::{MessageId, UserId};
+use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_domain::chat::Place;
 use figaro_domain::conversation::ConversationId;
 use figaro_policy::access::Admins;
@@ -16,6 +16,11 @@ pub trait Channel: Admins {
     /// Sets the title of a topic. Returns `false` if that is impossible, not allowed or fails; failures are only logged.
     async fn set_title(&self, _topic: ConversationId, _title: &str) -> bool {
         false
+    }
+
+    /// Returns the name of a chat or a person; `None` if none is known.
+    async fn name_of(&self, _chat: ChatId) -> Option<String> {
+        None
     }
 
     /// Asks a person in private whether facts about them may be remembered. Returns `false` if the question could not be

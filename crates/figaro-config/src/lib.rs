@@ -31,6 +31,7 @@ mod variables;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -64,6 +65,7 @@ pub(crate) use tasks::TaskSettings;
 pub use tavily::TavilySettings;
 pub use telegram::TelegramSettings;
 pub use values::Values;
+pub use variable::ShownVariable;
 pub use variables::Variables;
 
 /// All settings of the program.
@@ -109,6 +111,8 @@ pub struct Settings {
     pub timezone: Tz,
     /// Level and format of the log.
     pub log: LogSettings,
+    /// All variables with their values in effect, for people to read.
+    pub shown: Arc<[ShownVariable]>,
 }
 
 /// Settings of `figaro memory`, which needs neither a bot nor a model that answers.
@@ -270,6 +274,7 @@ impl Settings {
             http: HttpSettings::read(&mut reader),
             timezone: read_timezone(&mut reader),
             log: LogSettings::read(&mut reader),
+            shown: variables.iter().map(|variable| variable.shown(values)).collect(),
         };
         reader.finish(settings)
     }

@@ -83,6 +83,12 @@ impl Period {
     }
 }
 
+/// Returns the used share of a limit in percent.
+#[must_use]
+pub fn percent(gone: u64, cap: u64) -> u64 {
+    u64::try_from(u128::from(gone) * 100 / u128::from(cap.max(1))).unwrap_or(u64::MAX)
+}
+
 /// Limits on what is spent in a period. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 
 /// Hash of a code, in hexadecimal. The hash of an owner's invite is plain SHA-256, because that code is random and long. The
 /// hash of a [`PairingCode`] is keyed, because a short code could be found by trying all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CodeHash(String);
 

@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 
 use super::over::OverBudget;
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::budget::{Budget, BudgetAxis, Caps, Period, PeriodCaps};
+use figaro_domain::budget::{Budget, BudgetAxis, Caps, Period, PeriodCaps, percent};
 use figaro_domain::model::ModelName;
 use figaro_domain::role::AccessRole;
 use figaro_domain::usage::{Payer, Purpose, Spending, Spent};
@@ -89,12 +89,6 @@ impl LimitUse {
         let share = |cap: Option<u64>, gone: u64| cap.map_or(0, |cap| percent(gone, cap));
         share(caps.tokens, usage.spent.tokens).max(share(caps.nano_usd, usage.spent.nano_usd))
     }
-}
-
-/// Returns the used share of a limit in percent.
-#[must_use]
-pub fn percent(gone: u64, cap: u64) -> u64 {
-    u64::try_from(u128::from(gone) * 100 / u128::from(cap.max(1))).unwrap_or(u64::MAX)
 }
 
 /// Usage and limits of all parties.

@@ -38,7 +38,7 @@ use figaro_provider::price::Prices;
 use figaro_store::{StoreError, UsageStore};
 
 use accounts::{Accounts, takes_unpriced};
-pub use accounts::{ConfiguredLimits, LimitUse, RoleOf, SUBJECT, percent};
+pub use accounts::{ConfiguredLimits, LimitUse, RoleOf, SUBJECT};
 pub use bill::MeteredStream;
 pub use call::Drawing;
 pub use embedder::MeteredEmbedder;

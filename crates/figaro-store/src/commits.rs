@@ -79,7 +79,7 @@ struct CommitRequest {
 }
 
 /// Progress of the thread.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Progress {
     durable: u64,
     /// Reason of a failed commit. Nothing is durable from then on: after a failed fsync the system may drop unwritten

@@ -87,13 +87,14 @@ pub use self::personas::{PersonaSaved, PersonaToSave};
 pub use self::records::erasure::SaidSearch;
 pub use self::records::facts::{ExtractionLimits, MemoryCounts, ReadFacts, UnreadBatch};
 pub use self::records::pins::PinAdded;
-pub use self::records::session_list::{Outline, SessionStats};
+pub use self::records::session_list::{ListedSession, Outline, SessionStats};
 pub use self::records::summaries::Unsummarised;
 pub use self::records::tasks::{KEPT_RUNS, TaskAdded, TaskLimits};
 pub use self::records::turns::Repetition;
 pub use self::records::vectors::{KeptVector, MessageVector, SessionEnd};
 pub use self::store::Store;
 pub use self::stores::Stores;
+pub use self::writer::StoreNews;
 pub use self::zone::{Changing, ZoneChangeResult, change_chat, move_tasks, undo_change};
 pub use figaro_domain::turn::TurnEnd;
 

@@ -5,11 +5,12 @@ use chrono::{DateTime, Utc};
 use super::key;
 use super::records::{audit, turns, write};
 use crate::{ParkedStore, Result};
-use figaro_base::ids::{RunId, UpdateId};
+use figaro_base::ids::RunId;
 use figaro_domain::approval::Ruling;
 use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Inbound;
+use figaro_domain::origin::Origin;
 use figaro_domain::turn::{self, GoneOn, ParkedTurn};
 
 impl ParkedStore {
@@ -30,17 +31,17 @@ impl ParkedStore {
             .await
     }
 
-    /// Records a ruling on the call that a turn waits with, and settles the button press, in one durable write; returns
-    /// the conversation of the turn. `None`, without a write, if the turn no longer waits with a call, or was ruled on or
+    /// Records a ruling on the call that a turn waits with, and settles the update that it came with, in one durable write;
+    /// returns the conversation of the turn. `None`, without a write, if the turn no longer waits with a call, or was ruled on or
     /// expired before this ruling.
-    pub async fn rule(&self, run: RunId, ruling: Ruling, press: UpdateId) -> Result<Option<ConversationId>> {
+    pub async fn rule(&self, run: RunId, ruling: Ruling, origin: Origin) -> Result<Option<ConversationId>> {
         let bot = self.0.bot();
         self.0
             .change_durably("store what is said to a call", move |tables, changes| {
                 let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
                 let audited =
                     parked.question.approval.as_deref().map(|approval| approval.audited(run, &ruling));
-                let going_on = write::transition(tables, changes, bot, turn::rule(parked, ruling, press))?;
+                let going_on = write::transition(tables, changes, bot, turn::rule(parked, ruling, origin))?;
                 if going_on.is_some() {
                     audit::append(tables, changes, audited.unwrap_or_default())?;
                 }

@@ -40,6 +40,15 @@ impl ProfileStore {
         })
     }
 
+    /// Returns all profiles, the person who was seen last first.
+    pub fn all(&self) -> Result<Vec<UserProfile>> {
+        self.0.read("read the profiles", |tables| {
+            let mut all = tables.profiles.list(&[])?;
+            all.sort_by_key(|profile| std::cmp::Reverse(profile.last_seen));
+            Ok(all)
+        })
+    }
+
     /// Returns the profile of a person; `None` if they were never seen.
     pub fn find(&self, user: &UserId) -> Result<Option<UserProfile>> {
         let key = key::user(user);

@@ -1,7 +1,7 @@
 //! [`SessionStore`]: sessions of conversations as people list, name and delete them.
 
 use super::key;
-use super::records::session_list::{Outline, SessionStats};
+use super::records::session_list::{ListedSession, Outline, SessionStats};
 use super::records::{pins, session_list};
 use crate::{Result, SessionStore};
 use figaro_base::ids::{ChatId, SessionId};
@@ -15,6 +15,12 @@ impl SessionStore {
         self.0.read("read the sessions", move |tables| session_list::all(tables, conversation))
     }
 
+    /// Returns the sessions with messages of all chats, or of one chat, the one with the newest message first: at most `limit`
+    /// after the first `skipped`.
+    pub fn newest(&self, of: Option<ChatId>, skipped: usize, limit: usize) -> Result<Vec<ListedSession>> {
+        self.0.read("read the sessions", move |tables| session_list::newest(tables, of, skipped, limit))
+    }
+
     /// Returns the session that the next question of a conversation belongs to; `None` if the question begins one.
     pub fn current(&self, conversation: ConversationId) -> Result<Option<SessionId>> {
         self.0.read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
@@ -23,6 +29,11 @@ impl SessionStore {
     /// Returns a session by its id; `None` if there is none.
     pub fn find(&self, session: SessionId) -> Result<Option<Session>> {
         self.0.read("read a session", move |tables| tables.sessions.get(&key::id(session)))
+    }
+
+    /// Returns the index of the next message of a session; 0 if there is none.
+    pub fn next_index(&self, session: SessionId) -> Result<u32> {
+        self.0.read("read a session", move |tables| tables.messages.next_index(&key::id(session)))
     }
 
     /// Returns the outline of a session's messages; empty if there is none.

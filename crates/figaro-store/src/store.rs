@@ -15,7 +15,7 @@ use super::inventory::{StoreHealth, live_bytes};
 use super::pack_rules::PackRules;
 use super::space::Space;
 use super::tables::{SESSIONS, Tables};
-use super::writer::Writer;
+use super::writer::{StoreNews, Writer};
 use super::{Result, StoreError};
 use figaro_base::ids::BotId;
 use figaro_base::tenure::Tenure;
@@ -169,6 +169,12 @@ impl Store {
     /// reason. From then on every write fails; acknowledged writes are safe, and reopening the store continues from there.
     pub async fn failed(&self) -> String {
         self.shared.writer.failed().await
+    }
+
+    /// Returns what tells of changes in the store.
+    #[must_use]
+    pub fn news(&self) -> StoreNews {
+        self.shared.writer.news()
     }
 
     /// Returns the importance rules of context packs.

@@ -48,6 +48,11 @@ impl TaskStore {
         self.0.read("read a task", move |tables| tables.tasks.get(&key::id(id)))
     }
 
+    /// Returns the tasks of all chats, oldest first, including ended ones that are still stored.
+    pub fn all(&self) -> Result<Vec<Task>> {
+        self.0.read("read the tasks", |tables| tables.tasks.list(&[]))
+    }
+
     /// Returns all tasks of a chat, oldest first, including ended ones that are still stored.
     pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Task>> {
         self.0.read("read the tasks", move |tables| tasks::of_chat(tables, chat))

@@ -6,8 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tokio::sync::watch;
+
 use super::changes::Changes;
-use super::commits::{Commits, Durable, Work, WrittenSessions};
+use super::commits::{Commits, Durable, Progress, Work, WrittenSessions};
 use super::fault::StoreFault;
 use super::snapshot::Snapshot;
 use super::space::Space;
@@ -30,6 +32,19 @@ impl WriteWatch {
     }
 }
 
+/// Tells that something in a store changed, of any bot in it.
+#[derive(Debug)]
+pub struct StoreNews(watch::Receiver<Progress>);
+
+impl StoreNews {
+    /// Waits until something has changed since the last call. Never returns once the store is closed.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 /// Fault of an operation whose work was never called; this does not happen.
 fn unworked() -> StoreFault {
     StoreFault::Panic("an operation was not made".to_owned())
@@ -42,6 +57,11 @@ impl Writer {
 
     pub(super) fn engine(&self) -> &dyn Engine {
         &*self.commits.state.engine
+    }
+
+    /// Returns what tells of changes that are durable.
+    pub(super) fn news(&self) -> StoreNews {
+        StoreNews(self.commits.state.progress.subscribe())
     }
 
     /// Rewrites the files of the store. One rewrite serves all bots that asked for it before it began. Blocking.

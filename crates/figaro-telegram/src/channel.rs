@@ -9,6 +9,7 @@ use super::api::EditForumTopic;
 use super::commands::{consent_card, draw_buttons};
 use super::files;
 use super::media::Media;
+use super::names::chat_names;
 use super::outgoing::{MESSAGE_UNITS, sent_id};
 use super::send::{Outgoing, Sender, Unsent};
 use figaro_agent::channel::{Channel, FileError, FileStream, NewPicture, PictureError, SentPicture};
@@ -42,6 +43,11 @@ impl Channel for TelegramChannel {
         let set = self.sender.once(chat, EditForumTopic(body), Urgency::Notice).await;
         set.inspect_err(|unsent| tracing::debug!(%chat, ?unsent, "a topic could not be given a title"))
             .is_ok()
+    }
+
+    async fn name_of(&self, chat: ChatId) -> Option<String> {
+        let (name, _) = chat_names(&self.sender.api, chat).await?;
+        Some(name)
     }
 
     async fn ask_consent(&self, user: &UserId) -> bool {

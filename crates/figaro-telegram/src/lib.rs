@@ -22,6 +22,7 @@ pub mod intake;
 mod kinds;
 pub mod live;
 mod media;
+mod names;
 pub mod newest;
 mod outgoing;
 pub mod owners;

@@ -2,7 +2,6 @@
 
 mod file;
 mod schedule;
-mod socket;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -13,10 +12,10 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 pub(super) use self::schedule::{BackupKeeper, BackupPlan};
-pub(super) use self::socket::BackupSocket;
 
 use self::file::{Sealed, WholeFile, opened, recipients};
 use super::failure::StartupError;
+use super::socket;
 use super::store::{STREAM, WITH_OPTION, file_name, is_there, made_of, records, url_of};
 use super::terminal::{all_said, counted, say, size};
 use figaro_base::system::in_words;
@@ -99,7 +98,7 @@ fn written(url: &StoreUrl, to: &mut impl Write) -> Result<u64, StartupError> {
     let refused = |error: TransferError| StartupError(format!("{url}: {error}"));
     match url {
         StoreUrl::Database(database) => export_beside(database, to).map(|all| records(&all)).map_err(refused),
-        StoreUrl::Folder(at) => match socket::ask(&at.folder)? {
+        StoreUrl::Folder(at) => match socket::ask_for_export(&at.folder)? {
             Some(bot) => socket::receive(bot, to),
             None => export_to(url, to).map(|all| records(&all)).map_err(refused),
         },

@@ -21,6 +21,7 @@ use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
 use figaro_agent::turn::summaries::Summariser;
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::{AccessMode, AccessSettings, Settings};
+use figaro_dashboard::DashboardParts;
 use figaro_gateway::caller::KnownCallers;
 use figaro_gateway::counters::BotCounters;
 use figaro_gateway::gateway::Gateway;
@@ -67,6 +68,13 @@ pub(super) struct GatewayTurns {
 pub(in crate::app) struct BoundGateway {
     gateway: Gateway,
     door: Door,
+    dashboard: DashboardParts,
+}
+
+/// Where the gateway is reached, and the dashboard beside it.
+pub(super) struct GatewayDoor {
+    pub(super) door: Option<Door>,
+    pub(super) dashboard: DashboardParts,
 }
 
 /// Builds the turns of the gateway; `None` if it is off.
@@ -133,8 +141,9 @@ impl GatewayTurns {
         base: &Base,
         ledger: &Arc<Ledger>,
         mailboxes: &Mailboxes,
-        door: Option<Door>,
+        at: GatewayDoor,
     ) -> Result<BoundGateway, StartupError> {
+        let GatewayDoor { door, dashboard } = at;
         let door = door.ok_or_else(|| StartupError("the HTTP gateway has no address".to_owned()))?;
         let gateway = Gateway {
             known: Arc::new(KnownCallers::new(&base.settings.http)),
@@ -154,21 +163,22 @@ impl GatewayTurns {
             clock: base.clock.clone(),
             background: base.groups.front.clone(),
         };
-        Ok(BoundGateway { gateway, door })
+        Ok(BoundGateway { gateway, door, dashboard })
     }
 }
 
 impl BoundGateway {
     /// Serves callers until a stop is requested. `name` is that of the bot among others.
     pub(in crate::app) fn serve(self, name: &str, webhook: Option<Webhook>, background: &TaskTracker) {
-        let Self { gateway, door } = self;
+        let Self { gateway, door, dashboard } = self;
         unanswered(&gateway.aliases, &gateway.prompts.agents())
             .iter()
             .for_each(|words| tracing::warn!("{words}"));
         let hub = gateway.hub.clone();
+        let router = router(gateway).merge(figaro_dashboard::router(dashboard));
         let router = match webhook {
-            Some(webhook) => router(gateway).merge(webhook.routes()),
-            None => router(gateway),
+            Some(webhook) => router.merge(webhook.routes()),
+            None => router,
         };
         let stopping = background.clone();
         let listener = match door {

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::base::{Base, Bot};
 use super::tools::{record_books, task_tools};
 use figaro_agent::eraser::Eraser;
+use figaro_agent::rulings::Rulings;
+use figaro_agent::sign_in::SignIn;
+use figaro_agent::task_control::TaskControl;
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::records::Reminding;
 use figaro_agent::tools::telegram::TelegramTools;
@@ -37,6 +40,30 @@ pub(super) struct CommandTools {
     pub(super) all: Arc<Registry>,
     pub(super) telegram: TelegramTools,
     pub(super) desk: Desk,
+    pub(super) sign_in: Option<SignIn>,
+}
+
+/// Builds what changes tasks on request.
+pub(super) fn task_control(base: &Base, mailboxes: &Mailboxes) -> TaskControl {
+    TaskControl {
+        store: base.store.tasks(),
+        settings: base.store.settings(),
+        access: base.settings.access.clone(),
+        mailboxes: mailboxes.clone(),
+        per_chat: base.settings.tasks.per_chat,
+        clock: base.clock.clone(),
+    }
+}
+
+/// Builds what rules on calls that wait for an approval.
+pub(super) fn rulings(bot: &Bot, mailboxes: &Mailboxes) -> Rulings {
+    Rulings {
+        parked: bot.base.parked.clone(),
+        mailboxes: mailboxes.clone(),
+        approvers: bot.approvers.clone(),
+        servers: bot.servers.clone(),
+        clock: bot.base.clock.clone(),
+    }
 }
 
 /// Builds the eraser for requests from Telegram or over HTTP.
@@ -95,7 +122,9 @@ pub(super) fn handles(
         policy: base.policy.clone(),
         pictures: PictureHandles { is_on: base.services.painter.is_some(), last: base.pictures.clone() },
         speaks: base.services.voice.is_some(),
-        tasks_per_chat: base.settings.tasks.per_chat,
+        task_control: task_control(base, mailboxes),
+        rulings: rulings(bot, mailboxes),
+        sign_in: tools.sign_in,
         default_zone: base.settings.timezone,
         servers: bot.servers.clone(),
         mcp: bot.mcp.clone(),

@@ -4,6 +4,7 @@ pub(super) mod asking;
 mod background;
 mod base;
 mod business;
+mod dashboard;
 mod gateway;
 mod handles;
 mod inline;
@@ -18,7 +19,7 @@ mod upkeep;
 use std::sync::Arc;
 
 use self::base::{Base, BaseParts, Bot};
-use self::gateway::{BoundGateway, ByPlace};
+use self::gateway::{BoundGateway, ByPlace, GatewayDoor};
 use self::handles::{CommandTools, handles, late, task_cards};
 use self::router::{Onward, router};
 use self::tools::{approvers, of_servers, registry, telegram};
@@ -34,6 +35,7 @@ use super::host::Host;
 use super::identity::who_am_i;
 use super::models::{models, name};
 use super::providers;
+use super::sign_ins::SignInEntry;
 use super::watch::News;
 use figaro_agent::delivery::{Bus, Delivery, Owners};
 use figaro_agent::languages::Languages;
@@ -84,6 +86,8 @@ pub(super) struct AppParts {
     pub(super) model: String,
     /// Has its values read for metrics.
     pub(super) _metered: MeteredBot,
+    /// Lets `figaro dashboard` sign the owner in.
+    pub(super) _sign_in: Option<SignInEntry>,
 }
 
 /// Plan of a bot, from which it is built.
@@ -140,7 +144,10 @@ pub(super) async fn build(
     let turns = turns(&bot.base, ledger.clone(), parts);
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let desk = business::desk(&bot);
-    let tools = CommandTools { all: turns.ender.tools.clone(), telegram, desk: desk.clone() };
+    let sign_in = dashboard::sign_in(&bot.base, door.as_ref(), plan.name);
+    let _sign_in = sign_in.as_ref().map(|sign_in| dashboard::offered(&bot, sign_in, plan.host, plan.name));
+    let all = turns.ender.tools.clone();
+    let tools = CommandTools { all, telegram, desk: desk.clone(), sign_in: sign_in.clone() };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let inline = inline::inline_runner(&bot, &ledger, owners.clone(), &servers);
     let hub = gateway.as_ref().map(|gateway| gateway.hub.clone());
@@ -163,12 +170,16 @@ pub(super) async fn build(
         News { owners: owners.clone(), locales: base.languages.locales.clone(), vitals: base.vitals.clone() };
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let backups = backups(base, plan.host, &news)?;
-    let gateway =
-        gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
+    let dashboard = sign_in.map(|sign_in| dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, sign_in));
+    let gateway = gateway.zip(dashboard).map(|(gateway, dashboard)| {
+        gateway.with(base, &ledger, &mailboxes_of_gateway, GatewayDoor { door, dashboard })
+    });
+    let gateway = gateway.transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let _metered = metered(base, &ledger, &mailboxes_of_gateway, hub);
-    let parts = AppParts { store, router, commands, delivery, owners, languages, parked, model, _metered };
+    let parts =
+        AppParts { store, router, commands, delivery, owners, languages, parked, model, _metered, _sign_in };
     Ok((parts, Runners { scheduler, retention, rewriter, watches, backups, updates, gateway }))
 }
 

@@ -24,6 +24,8 @@ pub struct HttpSettings {
     pub metrics_address: Option<SocketAddr>,
     /// Base URL at which other processes reach the gateway, without a trailing slash; empty for none.
     pub peer_url: String,
+    /// Base URL at which browsers reach the gateway, without a trailing slash; empty for its address on this machine.
+    pub public_url: String,
     /// API keys of callers.
     pub keys: Vec<ApiKey>,
     /// Accepted JWTs; `None` accepts none.
@@ -42,7 +44,9 @@ impl HttpSettings {
         let webhook = WebhookSettings::read(reader, address.is_some());
         let models = ModelAliases::read(reader);
         let peer_url = read_peer_url(reader, address);
-        let settings = Self { address, metrics_address, peer_url, keys, tokens, models, webhook };
+        let is_public = reader.get("HTTP_PUBLIC_URL").is_some();
+        let public_url = if is_public { reader.url("HTTP_PUBLIC_URL") } else { String::new() };
+        let settings = Self { address, metrics_address, peer_url, public_url, keys, tokens, models, webhook };
         let has_webhook = settings.webhook.is_some();
         let is_open = settings.keys.is_empty() && settings.tokens.is_none();
         let is_reached =

@@ -13,7 +13,7 @@ use crate::delivery::PendingDelivery;
 use crate::message::Inbound;
 use crate::origin::Origin;
 use crate::tool::{Call, SideEffects, ToolCall, ToolStatus};
-use figaro_base::ids::{EntryId, MessageId, UpdateId};
+use figaro_base::ids::{EntryId, MessageId};
 
 /// Records the answer to a parked turn and settles its update. Returns the conversation in which the turn continues; `None`
 /// if it already has an answer, because the first one counts.
@@ -30,16 +30,15 @@ pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversati
     Transition { output: Some(conversation), changes }
 }
 
-/// Records a person's decision about the call that a parked turn waits with, and settles the button press. Returns the
+/// Records a person's decision about the call that a parked turn waits with, and settles its update. Returns the
 /// conversation in which the turn continues. `None` if there is already a decision, if it is too late, or if the turn waits
 /// with no such call. The turn continues in the name of the requester, with their rights at that time.
-pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<Option<ConversationId>> {
+pub fn rule(parked: ParkedTurn, ruling: Ruling, origin: Origin) -> Transition<Option<ConversationId>> {
     let Some(approval) = parked.question.approval.as_deref() else { return Transition::unchanged(None) };
     if parked.answer.is_some() || ruling.at >= parked.expires_at {
         return Transition::unchanged(None);
     }
     let mut changes = ChangeSet::default();
-    let origin = Origin::Telegram { update: press, message: None };
     changes.settle(&[origin]);
     let (place, conversation) = (parked.place.clone(), parked.turn.conversation);
     let asked = Inbound {

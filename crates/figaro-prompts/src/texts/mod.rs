@@ -3,13 +3,17 @@
 
 mod fill;
 mod names;
+pub mod schedules;
 
 use chrono::{DateTime, Datelike, TimeZone, Timelike};
 
 use figaro_domain::approval::method_words;
+use figaro_domain::audit::AuditKind;
+use figaro_domain::budget::{Caps, Period, percent};
 use figaro_domain::language::ByLanguage;
+use figaro_domain::role::AccessRole;
 use figaro_domain::task::Reason;
-use figaro_domain::usage::amount;
+use figaro_domain::usage::{Spent, amount, dollars};
 
 pub use fill::fill;
 pub use names::name_a_language;
@@ -156,6 +160,59 @@ impl Texts {
             Reason::Unclear => self.reason_unclear(),
         };
         text.to_owned()
+    }
+
+    /// Returns what an entry of the audit log records.
+    #[must_use]
+    pub fn audited(&self, what: AuditKind) -> &'static str {
+        match what {
+            AuditKind::CallAllowed => self.audit_call_allowed(),
+            AuditKind::CallAsked => self.audit_call_asked(),
+            AuditKind::CallDenied => self.audit_call_denied(),
+            AuditKind::ApprovalGiven => self.audit_approval_given(),
+            AuditKind::ApprovalDenied => self.audit_approval_denied(),
+            AuditKind::ApprovalExpired => self.audit_approval_expired(),
+            AuditKind::ApprovalEnded => self.audit_approval_ended(),
+            AuditKind::ApprovalUsed => self.audit_approval_used(),
+            AuditKind::AccessAllowed => self.audit_access_allowed(),
+            AuditKind::AccessDenied => self.audit_access_denied(),
+            AuditKind::AccessLifted => self.audit_access_lifted(),
+            AuditKind::OwnerMade => self.audit_owner_made(),
+            AuditKind::CodeMade => self.audit_code_made(),
+            AuditKind::RoleGiven => self.audit_role_given(),
+            AuditKind::SettingChanged => self.audit_setting_changed(),
+            AuditKind::Undone => self.audit_undone(),
+        }
+    }
+
+    /// Returns the name of a role.
+    #[must_use]
+    pub fn role(&self, role: AccessRole) -> &'static str {
+        match role {
+            AccessRole::Admin => self.role_admin(),
+            AccessRole::Member => self.role_member(),
+            AccessRole::Guest => self.role_guest(),
+        }
+    }
+
+    /// Returns lines that show how much of a limit of a period is used: of its tokens and of its money.
+    #[must_use]
+    pub fn used_of(&self, period: Period, caps: Caps, spent: Spent) -> Vec<String> {
+        let frame = match period {
+            Period::Day => self.usage_cap(),
+            Period::Month => self.usage_cap_month(),
+        };
+        let line = |gone: String, cap: String, percent: String| {
+            fill(frame, &[("gone", &gone), ("cap", &cap), ("percent", &percent)])
+        };
+        let by_tokens = caps
+            .tokens
+            .map(|cap| line(amount(spent.tokens), self.tokens(cap), percent(spent.tokens, cap).to_string()));
+        let by_money = caps.nano_usd.map(|cap| {
+            let known = percent(spent.nano_usd, cap).to_string();
+            line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
+        });
+        by_tokens.into_iter().chain(by_money).collect()
     }
 
     /// Formats an amount of tokens: `940 tokens`, `71 k tokens`, `1.2 M tokens`.

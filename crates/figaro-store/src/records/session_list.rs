@@ -33,6 +33,15 @@ pub struct SessionStats {
     pub newest: Option<DateTime<Utc>>,
 }
 
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedSession {
+    /// The session.
+    pub session: Session,
+    /// Index of its next message: the number of its messages, erased ones and results of calls included.
+    pub next_index: u32,
+}
+
 /// Maximum messages counted one by one; beyond it tool results count too.
 const COUNTED: u32 = 5_000;
 /// Number of first messages searched for the words that describe a session.
@@ -53,6 +62,26 @@ pub(crate) fn all(tables: &Tables<'_>, conversation: ConversationId) -> Result<V
     }
     all.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
     Ok(all)
+}
+
+/// Returns the sessions with messages of all chats, or of one chat, the one with the newest message first.
+pub(crate) fn newest(
+    tables: &Tables<'_>,
+    of: Option<ChatId>,
+    skipped: usize,
+    limit: usize,
+) -> Result<Vec<ListedSession>, StoreFault> {
+    let mut all = match of {
+        Some(chat) => of_chat(tables, chat)?,
+        None => tables.sessions.list(&[])?,
+    };
+    all.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
+    let listed = all.into_iter().map(|session| {
+        let next_index = tables.messages.next_index(&key::id(session.id))?;
+        Ok(ListedSession { session, next_index })
+    });
+    let with_messages = listed.filter(|one| one.as_ref().map_or(true, |one| one.next_index > 0));
+    with_messages.skip(skipped).take(limit).collect()
 }
 
 /// Returns the sessions of a chat, the oldest of each conversation first.

@@ -14,18 +14,17 @@ use super::list_page::{ListPage, ROWS};
 use super::take_back::TakeBack;
 use crate::callback::{ApproveButton, BackButton, ButtonFamily, Page, family};
 use crate::send;
+use figaro_agent::rulings::{RulingPress, RulingRefusal, Rulings};
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::approval_details;
 use figaro_agent::turn::parked::Parked;
-use figaro_agent::turn::queue::{Job, Mailboxes};
 use figaro_base::ids::RunId;
 use figaro_base::text::{one_line, utf16_len};
-use figaro_domain::approval::{Approval, Grant, Ruled, Ruling};
+use figaro_domain::approval::{Grant, Ruled};
+use figaro_domain::origin::Origin;
 use figaro_domain::turn::ParkedTurn;
 use figaro_markup::{CodeFile, render};
-use figaro_mcp_client::servers::{ServerPhase, Servers};
 use figaro_policy::access::Standing;
-use figaro_policy::approval::NotAllowed;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{AuditStore, StoreError};
 
@@ -39,10 +38,9 @@ const FILE_NAME: &str = "call.md";
 pub(super) struct ApproveCommand {
     cards: Cards,
     parked: Parked,
-    mailboxes: Mailboxes,
     approvers: Approvers,
     audit: AuditStore,
-    servers: Servers,
+    rulings: Rulings,
     back: TakeBack,
 }
 
@@ -51,10 +49,9 @@ impl ApproveCommand {
         Self {
             cards: handles.cards.clone(),
             parked: handles.parked.clone(),
-            mailboxes: handles.mailboxes.clone(),
             approvers: handles.approvers.clone(),
             audit: handles.store.audit(),
-            servers: handles.servers.clone(),
+            rulings: handles.rulings.clone(),
             back: TakeBack::new(handles),
         }
     }
@@ -201,12 +198,6 @@ impl ApproveCommand {
             .row([other].into_iter().chain(back).collect())
     }
 
-    /// Returns `true` if the server of a call is not ready. An approval can be used only once and would be wasted.
-    fn has_to_wait(&self, approval: &Approval) -> bool {
-        let server = approval.server.as_ref().and_then(|tool| self.servers.of(tool));
-        server.is_some_and(|server| server.status().phase != ServerPhase::Ready)
-    }
-
     /// Stores a person's decision on a call, if they have the right to it.
     async fn rule(
         &self,
@@ -216,37 +207,22 @@ impl ApproveCommand {
         page: Option<Page>,
     ) -> Result<Pressed, PressError> {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
-        let Some(parked) = self.parked.with_approval(run) else { return Ok(Pressed::Stale) };
-        let Some(approval) = parked.question.approval.as_deref() else { return Ok(Pressed::Stale) };
-        if ruled == Ruled::Hour && !approval.may_last {
-            return Err(PressError::Gone);
-        }
-        let speaker = &asker.speaker;
-        if let Err(why) = self.approvers.may_rule(ruled, &speaker.user, approval).await? {
-            tracing::info!(%run, user = %speaker.user, ?why, "somebody who may not has pressed under a call");
-            return Ok(Pressed::toast(match why {
-                NotAllowed::Requester => texts.approval_not_requester(),
-                NotAllowed::OwnersOnly => texts.approval_owners_only(),
-                NotAllowed::NoRight => texts.approval_no_right(),
-            }));
-        }
-        if ruled != Ruled::Denied && self.has_to_wait(approval) {
-            return Ok(Pressed::toast(texts.approval_not_ready()));
-        }
-        let (by, name, at) = (speaker.user.clone(), speaker.name.clone(), self.cards.now());
-        let ruling = Ruling { ruled, by, name, at };
-        let stored = self.parked.rule(run, ruling.clone(), press.update, page.is_none()).await?;
-        let Some(conversation) = stored else { return Ok(Pressed::Stale) };
-        tracing::info!(%run, user = %ruling.by, ?ruled, "a call that waited was ruled on");
-        self.approvers.grants.add(approval.grants(run, &ruling), at);
-        // The decision is stored, so limits on waiting jobs must not reject it.
-        self.mailboxes.post(conversation, Job::GoOn(run));
+        let from = RulingPress {
+            origin: Origin::Telegram { update: press.update, message: None },
+            shows: page.is_none(),
+        };
+        let parked = match self.rulings.rule(run, ruled, &asker.speaker, from).await? {
+            Ok(parked) => parked,
+            Err(RulingRefusal::Stale) => return Ok(Pressed::Stale),
+            Err(RulingRefusal::NotForAnHour) => return Err(PressError::Gone),
+            Err(why) => return Ok(Pressed::toast(why.words(texts))),
+        };
         let words = match ruled {
             Ruled::Once => texts.approval_approved(),
             Ruled::Hour => texts.approval_approved_hour(),
             Ruled::Denied => texts.approval_denied(),
         };
-        let words = fill(words, &[("name", &ruling.name)]);
+        let words = fill(words, &[("name", &asker.speaker.name)]);
         let back = page.map(|page| send::Button::new(texts.button_back(), ApproveButton::List(page)));
         let end = (ruled == Ruled::Hour)
             .then(|| send::Button::new(texts.button_approve_end(), ApproveButton::End(run, None)));

@@ -10,6 +10,7 @@ use super::budget::BudgetCommand;
 use super::business::BusinessCommand;
 use super::command::Command;
 use super::config::ConfigCommand;
+use super::dashboard::DashboardCommand;
 use super::docs::DocsCommand;
 use super::draw::DrawCommand;
 use super::export::ExportCommand;
@@ -70,6 +71,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(UsageCommand::new(handles)),
         Arc::new(BudgetCommand::new(handles)),
         Arc::new(StatusCommand::new(handles)),
+        Arc::new(DashboardCommand::new(handles)),
         Arc::new(ApproveCommand::new(handles)),
         Arc::new(AuditCommand::new(handles)),
         Arc::new(McpCommand::new(handles)),

@@ -8,8 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::asker::Asker;
 use super::card::Card;
-use crate::api::{AnswerCallbackQuery, GetChat};
+use crate::api::AnswerCallbackQuery;
 use crate::media::Media;
+use crate::names::chat_names;
 use crate::send::{Outgoing, Sender, Unsent};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
@@ -137,15 +138,12 @@ impl Cards {
     /// Returns the name, or the id if no name is known, and the username. Telegram tells bots nothing about people
     /// who have written only in groups, so their stored profile is used.
     pub(crate) async fn names_of(&self, chat: ChatId) -> (String, Option<String>) {
-        let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
-        let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let Some(name) = text("title").or(text("first_name")) else {
-            let profile = self.profiles.find(&UserId::telegram(chat.0)).ok().flatten();
-            let names = profile.map(|profile| profile.names).filter(|names| !names.shown.is_empty());
-            return names.map_or_else(|| (chat.to_string(), None), |names| (names.shown, names.username));
-        };
-        let last = text("last_name").map(|last| format!(" {last}")).unwrap_or_default();
-        (format!("{name}{last}"), text("username").map(str::to_owned))
+        if let Some(names) = chat_names(&self.sender.api, chat).await {
+            return names;
+        }
+        let profile = self.profiles.find(&UserId::telegram(chat.0)).ok().flatten();
+        let names = profile.map(|profile| profile.names).filter(|names| !names.shown.is_empty());
+        names.map_or_else(|| (chat.to_string(), None), |names| (names.shown, names.username))
     }
 
     /// Edits a message of the bot to show this card.

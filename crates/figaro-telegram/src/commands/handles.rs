@@ -8,6 +8,9 @@ use super::cards::Cards;
 use crate::business::Drafter;
 use crate::inbound::Me;
 use figaro_agent::eraser::Eraser;
+use figaro_agent::rulings::Rulings;
+use figaro_agent::sign_in::SignIn;
+use figaro_agent::task_control::TaskControl;
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::draw::LastPictures;
 use figaro_agent::tools::records::Reminding;
@@ -77,8 +80,12 @@ pub struct Handles {
     pub pictures: PictureHandles,
     /// `true` if there is a model that speaks.
     pub speaks: bool,
-    /// Maximum number of tasks of a chat.
-    pub tasks_per_chat: usize,
+    /// Changes tasks on request, within the limit of tasks of a chat.
+    pub task_control: TaskControl,
+    /// Rules on calls that wait for an approval.
+    pub rulings: Rulings,
+    /// Tickets for the dashboard; `None` if it is off.
+    pub sign_in: Option<SignIn>,
     /// Time zone of chats without a zone.
     pub default_zone: Tz,
     /// Configured MCP servers other than Telegram's.

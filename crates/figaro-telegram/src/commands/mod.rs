@@ -14,6 +14,7 @@ mod card;
 mod cards;
 mod command;
 mod config;
+mod dashboard;
 mod docs;
 mod draw;
 mod export;

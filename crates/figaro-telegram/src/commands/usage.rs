@@ -22,8 +22,8 @@ use figaro_base::text::one_line;
 use figaro_domain::budget::{BudgetAxis, Period};
 use figaro_domain::child::{ChildEnd, ChildRun};
 use figaro_domain::conversation::{ConversationId, Message, MessageRole};
-use figaro_domain::usage::{Ratings, Spending, Spent, UNKNOWN_MONEY, amount, dollars};
-use figaro_ledger::{Ledger, LimitUse, in_background, percent};
+use figaro_domain::usage::{Ratings, Spending, Spent, UNKNOWN_MONEY, dollars};
+use figaro_ledger::{Ledger, LimitUse, in_background};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ChildStore, ConversationStore, StoreError, TaskStore};
 
@@ -195,24 +195,9 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
     limits.iter().map(|limit| limit_line(texts, limit)).collect()
 }
 
-/// Returns the line that shows how much of a limit is used: of its money and of its tokens.
+/// Returns the lines that show how much of a limit is used: of its money and of its tokens.
 pub(super) fn limit_line(texts: &Texts, limit: &LimitUse) -> String {
-    let (caps, spent) = (limit.bound.caps, limit.bound.usage.spent);
-    let frame = match limit.period {
-        Period::Day => texts.usage_cap(),
-        Period::Month => texts.usage_cap_month(),
-    };
-    let line = |gone: String, cap: String, percent: String| {
-        fill(frame, &[("gone", &gone), ("cap", &cap), ("percent", &percent)])
-    };
-    let by_tokens = caps
-        .tokens
-        .map(|cap| line(amount(spent.tokens), texts.tokens(cap), percent(spent.tokens, cap).to_string()));
-    let by_money = caps.nano_usd.map(|cap| {
-        let known = percent(spent.nano_usd, cap).to_string();
-        line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
-    });
-    by_tokens.into_iter().chain(by_money).collect::<Vec<_>>().join("\n")
+    texts.used_of(limit.period, limit.bound.caps, limit.bound.usage.spent).join("\n")
 }
 
 /// Returns the line for background usage, which nobody waited for.

@@ -1,9 +1,10 @@
 //! Waiting turns with a call that needs approval.
 
 use super::Parked;
-use figaro_base::ids::{RunId, UpdateId, UserId};
+use figaro_base::ids::{RunId, UserId};
 use figaro_domain::approval::Ruling;
 use figaro_domain::conversation::ConversationId;
+use figaro_domain::origin::Origin;
 use figaro_domain::turn::ParkedTurn;
 use figaro_store::StoreError;
 
@@ -45,7 +46,7 @@ impl Parked {
         &self,
         run: RunId,
         ruling: Ruling,
-        press: UpdateId,
+        press: Origin,
         press_shows: bool,
     ) -> Result<Option<ConversationId>, StoreError> {
         let conversation = self.0.store.rule(run, ruling, press).await?;

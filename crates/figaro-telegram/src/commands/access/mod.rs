@@ -15,7 +15,6 @@ use self::card::number_of;
 use self::code::Codes;
 pub use self::request::AccessRequests;
 use self::roles::Wish;
-pub(super) use self::roles::role_name;
 use super::card::Card;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,

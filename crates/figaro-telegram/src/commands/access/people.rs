@@ -8,7 +8,6 @@ use super::super::card::Card;
 use super::super::command::Pressed;
 use super::super::list_page::ListPage;
 use super::card::{AccessCard, number_of};
-use super::roles::role_name;
 use crate::callback::{Page, PeopleButton};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
@@ -76,7 +75,7 @@ impl AccessCard {
             } else if list.bans.iter().any(|ban| ban.user == *user && !ban.is_over(now)) {
                 texts.people_banned()
             } else {
-                role_name(texts, list.role_of(user, None))
+                texts.role(list.role_of(user, None))
             };
             let person = user.telegram_id().unwrap_or_default();
             let label = format!("{} · {state}", self.name_of(number_of(user)).await);
@@ -136,7 +135,7 @@ impl AccessCard {
         let roles = AccessRole::ALL.map(|role| {
             let is_theirs = !is_denied && is_let_in && list.role_of(&user, None) == role;
             let mark = if is_theirs { "✓ " } else { "" };
-            Button::new(format!("{mark}{}", role_name(texts, role)), PeopleButton::Role(role, person, page))
+            Button::new(format!("{mark}{}", texts.role(role)), PeopleButton::Role(role, person, page))
         });
         let allow = Button::new(texts.button_allow(), PeopleButton::Allow(person, page));
         let deny = Button::new(texts.button_deny(), PeopleButton::Deny(person, page));
@@ -168,7 +167,7 @@ impl AccessCard {
 impl There {
     /// Returns the role and the ban as text; `until` is the end of the ban as text.
     fn words(&self, texts: &Texts, until: Option<String>) -> String {
-        let role = self.role.map(|role| role_name(texts, role).to_owned());
+        let role = self.role.map(|role| texts.role(role).to_owned());
         let ban = self.ban.as_ref().map(|_| match until {
             Some(until) => fill(texts.people_banned_until(), &[("time", &until)]),
             None => texts.people_banned().to_owned(),

@@ -150,7 +150,7 @@ impl AccessCard {
         let is_owner = self.owns(&user)?;
         let button = |role| {
             let mark = if role == held && !is_owner { "✓ " } else { "" };
-            Button::new(format!("{mark}{}", role_name(texts, role)), GiveRoleButton { role, person, chat })
+            Button::new(format!("{mark}{}", texts.role(role)), GiveRoleButton { role, person, chat })
         };
         Ok(AccessRole::ALL.into_iter().map(button).collect())
     }
@@ -173,7 +173,7 @@ impl AccessCard {
         let mut lines = String::new();
         for given in list.roles.iter().take(MAX_SHOWN) {
             let (who, place) = self.who_and_where(&given.user, given.chat).await;
-            lines.push_str(&format!("\n{who}: {}{place}", role_name(texts, given.role)));
+            lines.push_str(&format!("\n{who}: {}{place}", texts.role(given.role)));
         }
         Ok(lines)
     }
@@ -230,12 +230,4 @@ const MAX_SHOWN: usize = 15;
 /// Returns the scope of a role given here: this group, or everywhere in private.
 fn here(asker: &Asker) -> Option<ChatId> {
     asker.place.is_group().then_some(asker.place.chat)
-}
-
-pub(in super::super) fn role_name(texts: &Texts, role: AccessRole) -> &str {
-    match role {
-        AccessRole::Admin => texts.role_admin(),
-        AccessRole::Member => texts.role_member(),
-        AccessRole::Guest => texts.role_guest(),
-    }
 }

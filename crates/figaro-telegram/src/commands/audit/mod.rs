@@ -9,8 +9,8 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
+pub(super) use self::words::rule_words;
 use self::words::{AuditNames, AuditView, ids_of};
-pub(super) use self::words::{kind, rule_words};
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;

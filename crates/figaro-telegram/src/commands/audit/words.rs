@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike, Utc};
 use figaro_base::tz::Tz;
 
-use super::super::access::role_name;
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::audit::{AuditActor, AuditEntry, AuditEvent, AuditKind};
+use figaro_domain::audit::{AuditActor, AuditEntry, AuditEvent};
 use figaro_domain::role::AccessRole;
 use figaro_policy::tools::OWNERS;
 use figaro_prompts::texts::{Texts, fill};
@@ -25,28 +24,6 @@ pub(super) struct AuditView<'a> {
     /// Chat in which the entries are read.
     pub(super) here: ChatId,
     pub(super) names: AuditNames,
-}
-
-/// Returns a short description of an entry's kind.
-pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
-    match what {
-        AuditKind::CallAllowed => texts.audit_call_allowed(),
-        AuditKind::CallAsked => texts.audit_call_asked(),
-        AuditKind::CallDenied => texts.audit_call_denied(),
-        AuditKind::ApprovalGiven => texts.audit_approval_given(),
-        AuditKind::ApprovalDenied => texts.audit_approval_denied(),
-        AuditKind::ApprovalExpired => texts.audit_approval_expired(),
-        AuditKind::ApprovalEnded => texts.audit_approval_ended(),
-        AuditKind::ApprovalUsed => texts.audit_approval_used(),
-        AuditKind::AccessAllowed => texts.audit_access_allowed(),
-        AuditKind::AccessDenied => texts.audit_access_denied(),
-        AuditKind::AccessLifted => texts.audit_access_lifted(),
-        AuditKind::OwnerMade => texts.audit_owner_made(),
-        AuditKind::CodeMade => texts.audit_code_made(),
-        AuditKind::RoleGiven => texts.audit_role_given(),
-        AuditKind::SettingChanged => texts.audit_setting_changed(),
-        AuditKind::Undone => texts.audit_undone(),
-    }
 }
 
 /// Returns the reason of a rule that asks or refuses, as text; for an owner's rule its name; `None` for a rule that
@@ -85,7 +62,7 @@ impl AuditView<'_> {
             true => (method.map(|method| texts.method(method)), target),
             false => (method.and_then(|method| self.of_access(method, target.as_deref())).or(target), None),
         };
-        let what = kind(texts, event.what);
+        let what = texts.audited(event.what);
         let what = named.map_or_else(|| what.to_owned(), |named| format!("{what}: {named}"));
         let target = target.map(|name| fill(texts.audit_target(), &[("name", &name)]));
         let there = event.target_chat.filter(|_| event.target_user.is_some());
@@ -98,7 +75,7 @@ impl AuditView<'_> {
     /// Returns another bot's username, or the person with the role they were given.
     fn of_access(&self, method: &str, person: Option<&str>) -> Option<String> {
         let bot = method.strip_prefix("bot:").map(|bot| format!("@{bot}"));
-        let role = AccessRole::named(method).map(|role| role_name(self.texts, role));
+        let role = AccessRole::named(method).map(|role| self.texts.role(role));
         bot.or_else(|| Some(format!("{} ({})", person?, role?)))
     }
 
@@ -118,7 +95,7 @@ impl AuditView<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use figaro_domain::audit::{AuditHead, AuditName};
+    use figaro_domain::audit::{AuditHead, AuditKind, AuditName};
     use figaro_prompts::texts::Locales;
 
     #[test]

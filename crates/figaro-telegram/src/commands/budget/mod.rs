@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures::future::join_all;
 
 use self::words::{LimitChange, NamedParty, read};
-use super::access::{AccessCard, role_name};
+use super::access::AccessCard;
 use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::Card;
@@ -314,7 +314,7 @@ impl BudgetCommand {
     async fn name_of(&self, texts: &Texts, axis: &BudgetAxis) -> String {
         match axis {
             BudgetAxis::Bot => texts.budget_of_bot().to_owned(),
-            BudgetAxis::Role(role) => role_name(texts, *role).to_owned(),
+            BudgetAxis::Role(role) => texts.role(*role).to_owned(),
             BudgetAxis::Person(user) => match user.telegram_id() {
                 Some(id) => self.people.name_of(ChatId(id)).await,
                 None => user.to_string(),

@@ -5,14 +5,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::card::{Card, explain_unknown};
 use super::super::list_page::ListPage;
-use super::words;
 use crate::callback::{Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
 use figaro_base::text::one_line;
 use figaro_domain::task::{PauseReason, RunStatus, Task, TaskRun, TaskState};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
 use figaro_prompts::AgentSet;
-use figaro_prompts::texts::{Texts, fill};
+use figaro_prompts::texts::{Texts, fill, schedules};
 
 /// Number of next due times on a card.
 const TIMES: usize = 3;
@@ -51,7 +50,7 @@ impl TaskView<'_> {
 
     /// Returns the task's title with its schedule.
     pub(super) fn title(&self, task: &Task) -> String {
-        format!("⏰ {} — {}", task.title(), words::schedule(self.texts, task, self.now))
+        format!("⏰ {} — {}", task.title(), schedules::schedule(self.texts, task, self.now))
     }
 
     /// Returns a page of the last runs, newest first.
@@ -73,7 +72,7 @@ impl TaskView<'_> {
     }
 
     pub(super) fn moment(&self, task: &Task, at: DateTime<Utc>) -> String {
-        words::moment(self.texts, task, at, self.now)
+        schedules::moment(self.texts, task, at, self.now)
     }
 
     fn body(&self, task: &Task) -> String {

@@ -5,11 +5,10 @@ use chrono::{DateTime, Days, Utc};
 use super::super::command::Pressed;
 use super::TasksCommand;
 use super::card::TaskView;
-use super::words;
 use crate::callback::TaskVerb;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{Task, TaskChange, TaskEdit, TaskState};
-use figaro_prompts::texts::fill;
+use figaro_prompts::texts::{fill, schedules};
 use figaro_store::StoreError;
 
 impl TasksCommand {
@@ -34,7 +33,7 @@ impl TasksCommand {
         };
         let is_single = !task.schedule.is_recurring() && !matches!(task.state, TaskState::Cancelled(_));
         let Some(edit) = edit.filter(|_| is_single) else { return gone() };
-        if !self.may_still_talk(&task)? {
+        if !self.changes.may_still_talk(&task)? {
             return Ok(Pressed::toast(texts.task_paused_denied()));
         }
         if !self.changes.has_room_for(&task)? {
@@ -42,7 +41,7 @@ impl TasksCommand {
         }
         let changed = self.changes.make(task.id, TaskChange::edit(edit)).await?;
         let Some((at, task)) = changed.and_then(|task| Some((task.next?, task))) else { return gone() };
-        let when = words::coming(texts, &task, at, view.now);
+        let when = schedules::coming(texts, &task, at, view.now);
         Ok(Pressed::Over(fill(texts.task_later(), &[("when", &when)])))
     }
 }

@@ -3,19 +3,16 @@
 
 pub(super) mod back;
 mod card;
-mod changes;
 mod drawn;
 mod edit;
 mod fired;
 mod keeper;
 mod one;
-mod words;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use self::back::RestingTasks;
-use self::changes::TaskChanges;
 use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::Card;
@@ -27,12 +24,11 @@ use super::handles::Handles;
 use super::list_page::ListPage;
 use crate::callback::{ButtonFamily, Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
-use figaro_agent::turn::queue::Mailboxes;
+use figaro_agent::task_control::TaskControl;
 use figaro_base::text::one_line;
-use figaro_config::AccessSettings;
 use figaro_domain::task::{RunStatus, Task, TaskState};
-use figaro_prompts::texts::Texts;
-use figaro_store::{SettingsStore, StoreError, TaskStore};
+use figaro_prompts::texts::{Texts, schedules};
+use figaro_store::{StoreError, TaskStore};
 
 pub use self::drawn::TaskCards;
 pub use self::keeper::CardKeeper;
@@ -45,12 +41,9 @@ const BUTTON_CHARS: usize = 40;
 pub(super) struct TasksCommand {
     cards: Cards,
     store: TaskStore,
-    settings: SettingsStore,
-    changes: TaskChanges,
+    changes: TaskControl,
     agents: ChatAgents,
     resting: RestingTasks,
-    access: AccessSettings,
-    mailboxes: Mailboxes,
     drawn: TaskCards,
 }
 
@@ -85,12 +78,9 @@ impl TasksCommand {
         Self {
             cards: handles.cards.clone(),
             store: handles.store.tasks(),
-            settings: handles.store.settings(),
-            changes: TaskChanges::new(handles),
+            changes: handles.task_control.clone(),
             agents: ChatAgents::new(handles),
             resting: RestingTasks::new(handles),
-            access: handles.access.clone(),
-            mailboxes: handles.mailboxes.clone(),
             drawn: TaskCards {
                 languages: handles.cards.languages.clone(),
                 settings: handles.store.settings(),
@@ -143,7 +133,7 @@ fn label(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let title = one_line(&task.title(), BUTTON_CHARS);
     match (task.state, comes(task)) {
         _ if task.lease.is_some() => format!("⏳ {title}"),
-        (TaskState::Active, Some(at)) => format!("⏰ {} · {title}", words::short(texts, task, at, now)),
+        (TaskState::Active, Some(at)) => format!("⏰ {} · {title}", schedules::short(texts, task, at, now)),
         (TaskState::Active, None) => format!("⏰ {title}"),
         (TaskState::Paused(_), _) => format!("⏸ {title}"),
         (TaskState::Done(_) | TaskState::Cancelled(_), _) => match task.last.as_ref().map(|run| run.status) {

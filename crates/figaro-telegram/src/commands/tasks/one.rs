@@ -10,10 +10,10 @@ use super::TasksCommand;
 use super::card::{TaskView, UNDO};
 use super::drawn::lead;
 use crate::callback::{TaskPress, TaskVerb};
-use figaro_agent::turn::queue::Job;
-use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::task::{PauseReason, Shows, Task, TaskChange, TaskMessage, TaskState};
-use figaro_policy::access::{Standing, Verdict, judge, may_change};
+use figaro_agent::task_control::{TaskAction, TaskActionResult};
+use figaro_base::ids::MessageId;
+use figaro_domain::task::{Shows, Task, TaskChange, TaskMessage, TaskState};
+use figaro_policy::access::{Standing, may_change};
 use figaro_prompts::AgentSet;
 use figaro_prompts::texts::fill;
 use figaro_store::StoreError;
@@ -24,12 +24,6 @@ pub(super) struct On<'a> {
     pub(super) asker: &'a Asker,
     message: MessageId,
     pub(super) button: TaskPress,
-}
-
-/// Requested change of a task, and the message when it is made.
-struct TaskChangeRequest<'a> {
-    change: TaskChange,
-    done: &'a str,
 }
 
 impl TasksCommand {
@@ -52,7 +46,7 @@ impl TasksCommand {
         let agents = self.agents.now();
         let view = self.view(&on, &task, &agents);
         let looks_only = on.is_unknown(&task) && !self.may_change(asker, &task).await;
-        let (change, done) = match button.verb {
+        let (action, done) = match button.verb {
             TaskVerb::Open if looks_only => return Ok(Pressed::card(view.without_actions(&task))),
             TaskVerb::Open => {
                 self.close_questions(&on, &task).await?;
@@ -83,14 +77,14 @@ impl TasksCommand {
             TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {
                 return self.press_fired(view, task, button.verb).await;
             }
-            TaskVerb::Run => (TaskChange::RunNow(RunId::new()), texts.task_running()),
-            TaskVerb::Pause => (TaskChange::Pause(PauseReason::Person), texts.task_paused()),
-            TaskVerb::Resume => (TaskChange::Resume, texts.task_resumed()),
-            TaskVerb::Cancel => (TaskChange::Cancel, texts.task_cancelled()),
-            TaskVerb::Undo => (TaskChange::Revive, texts.task_revived()),
-            TaskVerb::Skip => (TaskChange::Skip, texts.task_skipped()),
+            TaskVerb::Run => (TaskAction::Run, texts.task_running()),
+            TaskVerb::Pause => (TaskAction::Pause, texts.task_paused()),
+            TaskVerb::Resume => (TaskAction::Resume, texts.task_resumed()),
+            TaskVerb::Cancel => (TaskAction::Cancel, texts.task_cancelled()),
+            TaskVerb::Undo => (TaskAction::Revive, texts.task_revived()),
+            TaskVerb::Skip => (TaskAction::Skip, texts.task_skipped()),
         };
-        self.press_change(&on, task, TaskChangeRequest { change, done }).await
+        self.press_change(&on, task, action, done).await
     }
 
     fn view<'a>(&'a self, on: &On<'a>, task: &Task, agents: &'a AgentSet) -> TaskView<'a> {
@@ -168,41 +162,26 @@ impl TasksCommand {
         &self,
         on: &On<'_>,
         task: Task,
-        TaskChangeRequest { change, done }: TaskChangeRequest<'_>,
+        action: TaskAction,
+        done: &str,
     ) -> Result<Pressed, StoreError> {
-        let (texts, verb) = (self.cards.texts(on.asker), on.button.verb);
-        if verb == TaskVerb::Undo && is_gone(&task, self.cards.now()) {
+        let texts = self.cards.texts(on.asker);
+        if action == TaskAction::Revive && is_gone(&task, self.cards.now()) {
             return Ok(Pressed::both(texts.gone(), self.shows(on, &task).await?));
         }
-        let makes_it_run = matches!(verb, TaskVerb::Run | TaskVerb::Resume | TaskVerb::Undo);
-        if makes_it_run && !self.may_still_talk(&task)? {
-            return Ok(Pressed::both(texts.task_paused_denied(), self.shows(on, &task).await?));
-        }
-        if verb == TaskVerb::Undo && !self.changes.has_room_for(&task)? {
-            return Ok(Pressed::toast(self.changes.full(texts)));
-        }
-        if let Some(task) = self.changes.make(task.id, change).await? {
-            let shown = match on.is_card(&task) {
+        let (task, words) = match self.changes.act(&task, action).await? {
+            TaskActionResult::Done(task) if on.is_card(&task) => {
                 // The card updates by itself, because the task has changed.
-                true => Pressed::toast(done),
-                false => Pressed::both(done, self.shows(on, &task).await?),
-            };
-            if verb == TaskVerb::Run {
-                self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
+                return Ok(Pressed::toast(done));
             }
-            return Ok(shown);
-        }
-        let Some(now) = self.store.find(task.id)? else { return Ok(Pressed::toast(texts.gone())) };
-        let is_running = verb == TaskVerb::Run && now.lease.is_some();
-        let words = if is_running { texts.task_runs_already() } else { texts.gone() };
-        Ok(Pressed::both(words, self.shows(on, &now).await?))
-    }
-
-    /// Returns `true` if the creator of a task may still talk to the bot; the task runs in their name.
-    pub(super) fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
-        let list = self.settings.access()?;
-        let verdict = judge(&self.access, &list, &task.place, &task.creator.user, self.cards.now());
-        Ok(matches!(verdict, Verdict::Allow(_)))
+            TaskActionResult::Done(task) => (task, done),
+            TaskActionResult::Denied => (Box::new(task), texts.task_paused_denied()),
+            TaskActionResult::Full => return Ok(Pressed::toast(self.changes.full(texts))),
+            TaskActionResult::Running(task) => (task, texts.task_runs_already()),
+            TaskActionResult::Unfit(task) => (task, texts.gone()),
+            TaskActionResult::Gone => return Ok(Pressed::toast(texts.gone())),
+        };
+        Ok(Pressed::both(words, self.shows(on, &task).await?))
     }
 
     /// Returns `true` if the asker may change a task: its creator and owners from anywhere, people who may change the

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::super::asker::Asker;
-use super::super::audit::{kind, rule_words};
+use super::super::audit::rule_words;
 use super::super::handles::Handles;
 use super::finder::ExplainedMessage;
 use super::observed;
@@ -133,7 +133,7 @@ impl Details {
                     (words, None) => format!(" ({words})"),
                 })
             });
-            format!("{}{words}{}", kind(texts, event.what), why.unwrap_or_default())
+            format!("{}{words}{}", texts.audited(event.what), why.unwrap_or_default())
         };
         Ok(decided.iter().map(line).collect())
     }

@@ -1,22 +1,24 @@
-//! Texts for the times of tasks. Used by their cards.
+//! Texts for the times of tasks. Used by their cards and by the dashboard.
 
 use chrono::{DateTime, Datelike, NaiveTime, TimeDelta, Utc, Weekday};
 
+use super::{Texts, fill, nth};
 use figaro_domain::schedule::{Schedule, ScheduleShape};
 use figaro_domain::task::Task;
-use figaro_prompts::texts::{Texts, fill, nth};
 
 /// Times within this span are also told in minutes.
 const NEAR: TimeDelta = TimeDelta::hours(1);
 
 /// Formats a time in the time zone of a task, with the year unless it is the current year: `today 09:00`, `Tue 1 Dec
 /// 07:30`.
-pub(super) fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+#[must_use]
+pub fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     texts.spoken(&at.with_timezone(&task.zone), &now.with_timezone(&task.zone))
 }
 
 /// Formats a future time; within [`NEAR`] with the remaining minutes: `today 09:00, in 20 minutes`.
-pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+#[must_use]
+pub fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let (when, left) = (moment(texts, task, at, now), at - now);
     let minutes = (left.num_seconds() + 59) / 60;
     match minutes {
@@ -28,7 +30,8 @@ pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTim
 }
 
 /// Formats a time for a button: `09:00 Mon`, and from a week on `09:00 1 Dec`.
-pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+#[must_use]
+pub fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
     let day = match (at.date_naive() - now.date_naive()).num_days() {
         ..7 => weekday(texts, at.weekday()),
@@ -38,7 +41,8 @@ pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime
 }
 
 /// Formats the schedule of a task with its time zone: `every weekday 09:00 (Europe/Riga)`.
-pub(super) fn schedule(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
+#[must_use]
+pub fn schedule(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let when = match &task.schedule {
         Schedule::Once { at, .. } => fill(texts.when_once(), &[("when", &coming(texts, task, *at, now))]),
         Schedule::Cron(_) => recurring(texts, &task.schedule.shape()),
@@ -120,7 +124,22 @@ mod tests {
     use figaro_base::tz::Tz;
 
     use super::*;
-    use figaro_prompts::texts::Locales;
+    use crate::texts::Locales;
+    use figaro_base::ids::{ChatId, UserId};
+    use figaro_domain::chat::{ChatKind, Place};
+    use figaro_domain::message::Speaker;
+    use figaro_domain::task::NewTask;
+
+    fn task(schedule: &str) -> Task {
+        let (zone, now) =
+            ("Europe/Riga".parse::<Tz>().unwrap(), DateTime::UNIX_EPOCH + TimeDelta::days(20_000));
+        let read = Schedule::recurring(schedule, zone, now).or_else(|_| Schedule::once(schedule, zone, now));
+        let place = Place { chat: ChatId(-5), kind: ChatKind::Group, title: None, topic: None };
+        let creator = Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None };
+        let (language, prompt, zone_assumed) = (None, String::new(), false);
+        let schedule = read.unwrap();
+        Task::new(NewTask { place, creator, language, prompt, schedule, zone, zone_assumed }, now)
+    }
 
     #[test]
     fn a_schedule_is_told_as_people_say_it() {
@@ -168,7 +187,7 @@ mod tests {
         let now = Utc.with_ymd_and_hms(2026, 11, 23, 8, 0, 0).unwrap();
         let locales = Locales::default();
         for (written, english, portuguese) in cases {
-            let task = super::super::card::tests::task(written);
+            let task = task(written);
             for (tag, words) in [("en", english), ("pt", portuguese)] {
                 let told = schedule(locales.of(Some(tag)), &task, now);
                 assert_eq!(told, format!("{words} ({})", "Europe/Riga".parse::<Tz>().unwrap()), "{written}");

@@ -1,5 +1,5 @@
-//! Backups of a running bot: another process of the same account asks it for an export through a socket in the folder of the
-//! store, because one process alone can open that.
+//! Requests of other processes of the same account to a running bot, through a socket in the folder of its store: for an
+//! export of the store, which one process alone can open, and for a link to the dashboard.
 
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::app::failure::StartupError;
+use super::failure::StartupError;
+use super::sign_ins::SignIns;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::system::in_words;
 use figaro_store::Stores;
@@ -23,8 +24,14 @@ use figaro_store::whole::is_export_end;
 
 /// Name of the socket in the folder of the store.
 const NAME: &str = "figaro.sock";
-/// Line that whoever connects sends.
-const REQUEST: &str = "backup\n";
+/// Lines that whoever connects sends: for an export, and for a link, with the name of the bot behind it.
+const BACKUP: &str = "backup";
+const DASHBOARD: &str = "dashboard ";
+/// Maximum length of the line, in bytes.
+const MAX_LINE: usize = 200;
+/// Beginnings of the line that answers a request for a link.
+const LINK: &str = "link ";
+const REFUSED: &str = "refused ";
 /// Maximum time until it is there.
 const ASKED: Duration = Duration::from_secs(5);
 /// Maximum time in which whoever asked takes bytes.
@@ -43,17 +50,17 @@ struct Refusal {
 
 /// The socket of a running bot. Its file is removed when it is dropped.
 #[derive(Debug)]
-pub(in crate::app) struct BackupSocket {
+pub(super) struct BotSocket {
     listener: UnixListener,
     place: PathBuf,
 }
 
-impl BackupSocket {
+impl BotSocket {
     /// Opens the socket in the folder of a store that this process has open.
     ///
     /// # Errors
     /// Of the system, as on a file system without sockets.
-    pub(in crate::app) fn open(folder: &Path) -> io::Result<Self> {
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
         let place = folder.join(NAME);
         // That of a process that was killed.
         match fs::remove_file(&place) {
@@ -65,8 +72,8 @@ impl BackupSocket {
         Ok(Self { listener, place })
     }
 
-    /// Writes an export to whoever connects, until the process stops.
-    pub(in crate::app) async fn serve(self, stores: Stores, background: TaskTracker) {
+    /// Answers whoever connects, until the process stops.
+    pub(super) async fn serve(self, stores: Stores, sign_ins: SignIns, background: TaskTracker) {
         loop {
             let connected = tokio::select! {
                 connected = self.listener.accept() => connected,
@@ -74,11 +81,11 @@ impl BackupSocket {
             };
             match connected {
                 Ok((stream, _)) => {
-                    let sending = send(stores.clone(), stream, background.clone());
-                    background.spawn("backup", sending);
+                    let answering = answer(stores.clone(), sign_ins.clone(), stream, background.clone());
+                    background.spawn("socket", answering);
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a request for a backup cannot be taken");
+                    tracing::warn!(%error, "a request through the socket of the store cannot be taken");
                     tokio::time::sleep(PAUSE).await;
                 }
             }
@@ -86,24 +93,44 @@ impl BackupSocket {
     }
 }
 
-impl Drop for BackupSocket {
+impl Drop for BotSocket {
     fn drop(&mut self) {
         let _left = fs::remove_file(&self.place);
     }
 }
 
-/// Sends an export to whoever asked for one.
-async fn send(stores: Stores, mut stream: UnixStream, background: TaskTracker) {
-    let mut request = [0; REQUEST.len()];
-    let asked = timeout(ASKED, stream.read_exact(&mut request)).await;
+/// Answers a request.
+async fn answer(stores: Stores, sign_ins: SignIns, mut stream: UnixStream, background: TaskTracker) {
+    let Ok(Ok(request)) = timeout(ASKED, line(&mut stream)).await else { return };
+    if let Some(name) = request.strip_prefix(DASHBOARD) {
+        let answer = match sign_ins.link(name) {
+            Ok(link) => format!("{LINK}{link}\n"),
+            Err(words) => format!("{REFUSED}{words}\n"),
+        };
+        let _told = timeout(ASKED, stream.write_all(answer.as_bytes())).await;
+        return;
+    }
     // Without a word: whoever asks reads the store itself then.
-    if !matches!(asked, Ok(Ok(_))) || request != REQUEST.as_bytes() || !stores.is_open() {
+    if request != BACKUP || !stores.is_open() {
         return;
     }
     match exported(&stores, stream, background).await {
         Ok(()) => tracing::info!("a backup of the store was made"),
         Err(reason) => tracing::warn!(reason, "a backup of the store was not made"),
     }
+}
+
+/// Reads a line, without its end.
+async fn line(stream: &mut UnixStream) -> io::Result<String> {
+    let mut read = Vec::new();
+    // Byte by byte, because what follows would be lost; nobody sends more.
+    while read.len() < MAX_LINE {
+        match stream.read_u8().await? {
+            b'\n' => return String::from_utf8(read).map_err(|_bytes| ErrorKind::InvalidData.into()),
+            byte => read.push(byte),
+        }
+    }
+    Err(ErrorKind::InvalidData.into())
 }
 
 async fn exported(stores: &Stores, stream: UnixStream, background: TaskTracker) -> Result<(), String> {
@@ -136,15 +163,12 @@ async fn exported(stores: &Stores, stream: UnixStream, background: TaskTracker) 
 /// Lines of an export that a bot sends.
 pub(super) type ExportLines = BufReader<BlockingStream>;
 
-/// Asks the bot that has the store in a folder open for an export; `None` if no bot has, or it cannot be asked.
-///
-/// # Errors
-/// Of the system.
-pub(super) fn ask(folder: &Path) -> Result<Option<ExportLines>, StartupError> {
+/// Sends a line to the bot that has the store in a folder open; `None` if no bot has, or it cannot be asked.
+fn connected(folder: &Path, request: &str, patience: Duration) -> Result<Option<ExportLines>, StartupError> {
     let asked = || {
         let mut stream = BlockingStream::connect(folder.join(NAME))?;
-        stream.set_read_timeout(Some(SENT))?;
-        stream.write_all(REQUEST.as_bytes())?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.write_all(format!("{request}\n").as_bytes())?;
         let mut lines = BufReader::new(stream);
         let is_closed = lines.fill_buf()?.is_empty();
         Ok((!is_closed).then_some(lines))
@@ -157,8 +181,38 @@ pub(super) fn ask(folder: &Path) -> Result<Option<ExportLines>, StartupError> {
         | ErrorKind::BrokenPipe
         | ErrorKind::InvalidInput
         | ErrorKind::Unsupported => Ok(None),
-        _ => Err(StartupError(format!("the bot cannot be asked for a backup: {}", in_words(&error)))),
+        _ => Err(StartupError(format!("the bot cannot be asked: {}", in_words(&error)))),
     })
+}
+
+/// Asks the bot that has the store in a folder open for an export; `None` if no bot has, or it cannot be asked.
+///
+/// # Errors
+/// Of the system.
+pub(super) fn ask_for_export(folder: &Path) -> Result<Option<ExportLines>, StartupError> {
+    connected(folder, BACKUP, SENT)
+}
+
+/// Asks the bot that has the store in a folder open for a link to its dashboard.
+///
+/// # Errors
+/// If no bot runs, or it refuses.
+pub(super) fn ask_for_link(folder: &Path, name: &str) -> Result<String, StartupError> {
+    let not_running = || {
+        let folder = folder.display();
+        StartupError(format!(
+            "no bot runs with the store in {folder}: start it, or name its store with --store"
+        ))
+    };
+    let mut lines = connected(folder, &format!("{DASHBOARD}{name}"), ASKED)?.ok_or_else(not_running)?;
+    let mut answer = String::new();
+    lines.read_line(&mut answer).map_err(|error| StartupError(in_words(&error)))?;
+    let answer = answer.trim_end();
+    match (answer.strip_prefix(LINK), answer.strip_prefix(REFUSED)) {
+        (Some(link), _) => Ok(link.to_owned()),
+        (None, Some(words)) => Err(StartupError(words.to_owned())),
+        (None, None) => Err(StartupError("the bot is of another version: restart it".to_owned())),
+    }
 }
 
 /// Copies the lines of an export. Returns the number of records.

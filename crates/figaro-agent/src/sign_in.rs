@@ -1,0 +1,126 @@
+//! Tickets to sign in to the dashboard: links that a person asks for in the chat or on the machine, and opens in a browser.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
+
+use figaro_base::clock::Clock;
+use figaro_base::ids::UserId;
+use figaro_base::secret::{ExposeSecret, random_hex};
+use figaro_domain::code::CodeHash;
+
+/// Time in which a ticket can be used.
+pub const TICKET_MINUTES: i64 = 5;
+/// Size of a ticket, in random bytes.
+const TICKET_BYTES: usize = 32;
+/// Maximum number of open tickets. A further one voids the oldest.
+const MAX_TICKETS: usize = 256;
+
+/// Open tickets of a bot, in memory only: a restart voids them. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct SignIn {
+    /// Base URL of the dashboard, without a trailing slash.
+    url: Arc<str>,
+    open: Arc<Mutex<Vec<OpenTicket>>>,
+    clock: Clock,
+}
+
+#[derive(Debug)]
+struct OpenTicket {
+    hash: CodeHash,
+    user: UserId,
+    until: DateTime<Utc>,
+}
+
+impl SignIn {
+    /// Makes the tickets of a dashboard at this URL, such as `http://127.0.0.1:8080/dashboard`.
+    #[must_use]
+    pub fn new(url: &str, clock: Clock) -> Self {
+        Self { url: url.into(), open: Arc::default(), clock }
+    }
+
+    /// Returns the base URL of the dashboard.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Makes a link that signs a person in, once, within [`TICKET_MINUTES`]. `None` if the system has no random numbers.
+    #[must_use]
+    pub fn link(&self, user: &UserId) -> Option<String> {
+        let ticket = random_hex(TICKET_BYTES).ok()?;
+        let ticket = ticket.expose_secret();
+        let now = self.clock.now();
+        let mut open = self.open.lock();
+        open.retain(|one| now < one.until);
+        let excess = (open.len() + 1).saturating_sub(MAX_TICKETS);
+        open.drain(..excess);
+        let until = now + TimeDelta::minutes(TICKET_MINUTES);
+        open.push(OpenTicket { hash: CodeHash::of(ticket), user: user.clone(), until });
+        Some(format!("{}/enter/{ticket}", self.url))
+    }
+
+    /// Returns the person that a ticket signs in, and leaves it open.
+    #[must_use]
+    pub fn holder(&self, ticket: &str) -> Option<UserId> {
+        let (now, hash) = (self.clock.now(), CodeHash::of(ticket));
+        let open = self.open.lock();
+        open.iter().find(|one| one.hash == hash && now < one.until).map(|one| one.user.clone())
+    }
+
+    /// Uses a ticket up, and returns the person that it signs in.
+    #[must_use]
+    pub fn redeem(&self, ticket: &str) -> Option<UserId> {
+        let (now, hash) = (self.clock.now(), CodeHash::of(ticket));
+        let mut open = self.open.lock();
+        let at = open.iter().position(|one| one.hash == hash)?;
+        let used = open.remove(at);
+        (now < used.until).then_some(used.user)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    /// A clock that shows this second.
+    fn clock(second: &Arc<AtomicI64>) -> Clock {
+        let second = second.clone();
+        Clock::told_by(move || {
+            DateTime::from_timestamp(second.load(Ordering::Relaxed), 0).unwrap_or_default()
+        })
+    }
+
+    fn ticket(link: &str) -> &str {
+        link.rsplit('/').next().unwrap()
+    }
+
+    #[test]
+    fn a_ticket_signs_in_once_and_for_five_minutes() {
+        let second = Arc::default();
+        let sign_in = SignIn::new("http://127.0.0.1:8080/dashboard", clock(&second));
+        let ann = UserId::telegram(7);
+        let link = sign_in.link(&ann).unwrap();
+        assert!(link.starts_with("http://127.0.0.1:8080/dashboard/enter/") && ticket(&link).len() == 64);
+        assert_eq!(sign_in.holder(ticket(&link)), Some(ann.clone()));
+        assert_eq!(sign_in.redeem(ticket(&link)), Some(ann.clone()));
+        assert_eq!((sign_in.holder(ticket(&link)), sign_in.redeem(ticket(&link))), (None, None));
+        let late = sign_in.link(&ann).unwrap();
+        second.store(TICKET_MINUTES * 60, Ordering::Relaxed);
+        assert_eq!((sign_in.holder(ticket(&late)), sign_in.redeem(ticket(&late))), (None, None));
+        assert_eq!(sign_in.redeem(""), None);
+    }
+
+    #[test]
+    fn a_flood_of_tickets_voids_the_oldest_alone() {
+        let sign_in = SignIn::new("http://x/dashboard", clock(&Arc::default()));
+        let links: Vec<String> = (0..=MAX_TICKETS)
+            .map(|n| sign_in.link(&UserId::telegram(i64::try_from(n).unwrap() + 1)).unwrap())
+            .collect();
+        assert_eq!(sign_in.redeem(ticket(&links[0])), None);
+        assert!(links[1..].iter().all(|link| sign_in.redeem(ticket(link)).is_some()));
+    }
+}

@@ -1,0 +1,66 @@
+//! Signing in with a ticket, and signing out.
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use super::browsers::SIGNED_IN_HOURS;
+use super::error::PageError;
+use super::page::{self, Html};
+use super::state::Dashboard;
+use super::viewer::{Viewer, cookie, cookie_name, program, standing};
+use figaro_base::secret::ExposeSecret;
+
+/// Shows the button that signs a person in. Programs that only look at a link, such as those that make previews, do not use
+/// the ticket up; and people see whose link they have opened.
+pub(crate) async fn offer(
+    State(dashboard): State<Dashboard>,
+    Path(ticket): Path<String>,
+    headers: HeaderMap,
+) -> Result<Html, PageError> {
+    let user = dashboard.sign_in.holder(&ticket).ok_or(PageError::Ticket)?;
+    let profile = dashboard.store.profiles().find(&user)?;
+    let name = profile.map(|profile| profile.names.shown).filter(|name| !name.is_empty());
+    page::offer(&dashboard, &headers, &name.unwrap_or_else(|| user.to_string()))
+}
+
+/// Uses a ticket up and signs the browser in.
+pub(crate) async fn redeem(
+    State(dashboard): State<Dashboard>,
+    Path(ticket): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let (user, now) = (dashboard.sign_in.redeem(&ticket).ok_or(PageError::Ticket)?, dashboard.clock.now());
+    if standing(&dashboard, &user, now)?.is_none() {
+        return Err(PageError::SignedOut);
+    }
+    let secret = dashboard.browsers().sign_in(user.clone(), program(&headers), now);
+    let secret = secret.ok_or_else(|| PageError::Failed("there are no random numbers".into()))?;
+    tracing::info!(%user, "a browser was signed in to the dashboard");
+    with_cookie(&dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600)
+}
+
+/// Signs the browser out.
+pub(crate) async fn leave(
+    State(dashboard): State<Dashboard>,
+    _viewer: Viewer,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let secret = cookie(&headers, &cookie_name(&dashboard)).unwrap_or_default();
+    dashboard.browsers().sign_out(secret);
+    with_cookie(&dashboard, "", 0)
+}
+
+/// Returns to the first page with a cookie that lasts for some seconds.
+fn with_cookie(dashboard: &Dashboard, value: &str, seconds: i64) -> Result<Response, PageError> {
+    let is_secure = dashboard.sign_in.url().starts_with("https://");
+    let secure = if is_secure { "; Secure" } else { "" };
+    let cookie = format!(
+        "{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}",
+        cookie_name(dashboard)
+    );
+    let cookie =
+        HeaderValue::from_str(&cookie).map_err(|error| PageError::Failed(error.to_string().into()))?;
+    let back = if seconds > 0 { "../" } else { "./" };
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response())
+}

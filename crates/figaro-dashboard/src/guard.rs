@@ -1,0 +1,102 @@
+//! What holds for every request: no form of another site is taken, every fault has a page, and browsers are told what the pages
+//! may do.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::error::PageError;
+use super::page;
+use super::state::Dashboard;
+
+/// The pages load and send nothing but from and to their own address, run no script within a page, and stand in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Says where a request comes from. Browsers set it, and no page can.
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Headers of every answer.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    // With `no-referrer` a form would be sent without its origin.
+    (header::REFERRER_POLICY, "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Answers a request of the dashboard.
+pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request, next: Next) -> Response {
+    let (headers, path) = (request.headers().clone(), request.uri().path().to_owned());
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let response = match is_read || is_own(&headers, dashboard.sign_in.url()) {
+        true => next.run(request).await,
+        false => PageError::Foreign.into_response(),
+    };
+    let error = response.extensions().get::<PageError>().cloned();
+    // What axum refuses itself: a path, a query or a form that cannot be read.
+    let unread = if is_read { PageError::NotFound } else { PageError::Unfit };
+    let error = error.or_else(|| response.status().is_client_error().then_some(unread));
+    let mut response = match error {
+        Some(error) => page::fault(&dashboard, &headers, &path, &error),
+        None if is_known(&headers, &response) => StatusCode::NOT_MODIFIED.into_response(),
+        None => response,
+    };
+    let answer = response.headers_mut();
+    for (name, value) in HEADERS {
+        answer.insert(name, HeaderValue::from_static(value));
+    }
+    // Pages of people are kept nowhere. Assets say otherwise themselves.
+    answer.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Returns `true` if the browser has this very page already.
+fn is_known(headers: &HeaderMap, response: &Response) -> bool {
+    let tag = response.headers().get(header::ETAG);
+    tag.is_some() && headers.get(header::IF_NONE_MATCH) == tag
+}
+
+/// Returns `true` if a form comes from a page of the dashboard. `url` is where browsers reach it.
+fn is_own(headers: &HeaderMap, url: &str) -> bool {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(site) = text(&SITE) {
+        return site == "same-origin";
+    }
+    // Browsers leave it out for addresses without encryption, but then name the origin.
+    let Some(origin) = text(&header::ORIGIN) else { return false };
+    let host = origin.split_once("://").map(|(_, host)| host);
+    let own = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    host.is_some() && (host == text(&header::HOST) || host == own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_of_another_site_is_not_taken() {
+        let url = "https://figaro.example/dashboard";
+        for (pairs, is_taken) in [
+            (&[("sec-fetch-site", "same-origin")][..], true),
+            (&[("sec-fetch-site", "cross-site"), ("origin", "https://figaro.example")], false),
+            (&[("sec-fetch-site", "same-site")], false),
+            (&[("sec-fetch-site", "none")], false),
+            (&[("origin", "http://127.0.0.1:8080"), ("host", "127.0.0.1:8080")], true),
+            (&[("origin", "https://figaro.example"), ("host", "127.0.0.1:8080")], true),
+            (&[("origin", "https://evil.example"), ("host", "127.0.0.1:8080")], false),
+            (&[("origin", "https://figaro.example.evil.example"), ("host", "127.0.0.1:8080")], false),
+            (&[("origin", "null"), ("host", "127.0.0.1:8080")], false),
+            (&[("host", "127.0.0.1:8080")], false),
+            (&[], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+            }
+            assert_eq!(is_own(&headers, url), is_taken, "{pairs:?}");
+        }
+    }
+}

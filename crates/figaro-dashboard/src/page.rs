@@ -1,0 +1,214 @@
+//! Writing pages: templates, and the frame around each.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock};
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use minijinja::value::{Kwargs, Object, Serde};
+use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
+use serde::Serialize;
+
+use super::assets;
+use super::error::PageError;
+use super::pages;
+use super::state::Dashboard;
+use super::viewer::{Viewer, language_of};
+use figaro_prompts::texts::{Texts, fill};
+
+/// Languages that are written from right to left.
+const FROM_RIGHT: [&str; 3] = ["ar", "fa", "he"];
+
+/// Declares the templates by name.
+macro_rules! templates {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../templates/", $name)))),+]
+    };
+}
+
+/// All templates, with their text.
+const TEMPLATES: &[(&str, &str)] = templates![
+    "agents.html",
+    "approvals.html",
+    "audit.html",
+    "conversation.html",
+    "conversations.html",
+    "enter.html",
+    "layout.html",
+    "macros.html",
+    "memory.html",
+    "message.html",
+    "overview.html",
+    "people.html",
+    "servers.html",
+    "settings.html",
+    "task.html",
+    "tasks.html",
+];
+
+/// Made when the first page is written: a bot whose dashboard nobody opens pays nothing for it.
+static ENVIRONMENT: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    environment.add_function("fill", |text: String, values: Kwargs| -> Result<String, Error> {
+        let names: Vec<String> = values.args().map(str::to_owned).collect();
+        let value = |name: &String| Ok((name.clone(), values.get::<Value>(name)?.to_string()));
+        let values: Vec<(String, String)> = names.iter().map(value).collect::<Result<_, Error>>()?;
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (&**name, &**value)).collect();
+        Ok(fill(&text, &values))
+    });
+    Ok(environment)
+});
+
+/// Texts of a language, by their keys.
+#[derive(Debug)]
+struct Words(Texts);
+
+impl Object for Words {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.0.get(key.as_str()?).map(Value::from)
+    }
+}
+
+/// Page of the navigation.
+#[derive(Debug)]
+pub(crate) struct PageSpec {
+    /// Path below the dashboard; empty for the first page.
+    pub(crate) path: &'static str,
+    pub(crate) title: fn(&Texts) -> &'static str,
+    /// `true` if only owners see it.
+    pub(crate) for_owners: bool,
+}
+
+/// Template of a page, and its place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) template: &'static str,
+    /// Page of the navigation that it belongs to.
+    pub(crate) of: &'static PageSpec,
+    /// Title, if it is not that page itself.
+    pub(crate) title: Option<&'a str>,
+}
+
+impl PageSpec {
+    /// Returns how this page itself is shown.
+    pub(crate) const fn shown(&'static self, template: &'static str) -> Shown<'static> {
+        Shown { template, of: self, title: None }
+    }
+
+    /// Returns how a page below this one is shown.
+    pub(crate) const fn below<'a>(&'static self, template: &'static str, title: &'a str) -> Shown<'a> {
+        Shown { template, of: self, title: Some(title) }
+    }
+}
+
+/// Entry of the navigation.
+#[derive(Debug, Serialize)]
+struct NavEntry {
+    path: &'static str,
+    title: &'static str,
+    is_here: bool,
+}
+
+/// A written page.
+#[derive(Debug)]
+pub(crate) struct Html(String);
+
+impl IntoResponse for Html {
+    fn into_response(self) -> Response {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        let tag = HeaderValue::from_str(&format!("W/\"{:016x}\"", hasher.finish()));
+        let mut response = axum::response::Html(self.0).into_response();
+        if let Ok(tag) = tag {
+            response.headers_mut().insert(header::ETAG, tag);
+        }
+        response
+    }
+}
+
+impl Viewer {
+    /// Writes a page with its content.
+    pub(crate) fn page(
+        &self,
+        dashboard: &Dashboard,
+        shown: Shown<'_>,
+        content: impl Serialize,
+    ) -> Result<Html, PageError> {
+        let nav = pages::ALL.iter().filter(|page| self.is_owner || !page.for_owners);
+        let nav = nav.map(|page| NavEntry {
+            path: page.path,
+            title: (page.title)(&self.texts),
+            is_here: page.path == shown.of.path,
+        });
+        let nav: Vec<NavEntry> = nav.collect();
+        let title = shown.title.unwrap_or_else(|| (shown.of.title)(&self.texts));
+        let frame = context! {
+            nav => Serde(nav),
+            title,
+            root => if shown.title.is_some() { "../" } else { "./" },
+            told => self.browser.take_told(),
+            me => self.speaker.name.clone(),
+            is_owner => self.is_owner,
+            ticks => !self.is_owner,
+            ..base(dashboard, self.tag, self.texts)
+        };
+        Ok(write(shown.template, context! { d => Serde(content), ..frame })?)
+    }
+}
+
+/// Returns what every page needs.
+fn base(dashboard: &Dashboard, tag: &'static str, texts: Texts) -> Value {
+    context! {
+        t => Value::from_object(Words(texts)),
+        lang => tag,
+        dir => if FROM_RIGHT.contains(&tag) { "rtl" } else { "ltr" },
+        bot => dashboard.username.clone(),
+        version => assets::version(),
+    }
+}
+
+fn write(template: &str, context: Value) -> Result<Html, Error> {
+    let environment = ENVIRONMENT.as_ref().map_err(|error| {
+        Error::new(minijinja::ErrorKind::InvalidOperation, format!("the templates do not read: {error:#}"))
+    })?;
+    environment.get_template(template)?.render(context).map(Html)
+}
+
+/// Returns the language of a browser, of which the person is not known.
+fn browser_language(headers: &HeaderMap) -> Option<&str> {
+    let all = headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?;
+    all.split([',', ';']).next().map(str::trim)
+}
+
+/// Writes the page with the button that signs a person in.
+pub(crate) fn offer(dashboard: &Dashboard, headers: &HeaderMap, name: &str) -> Result<Html, PageError> {
+    let (tag, texts) = language_of(&dashboard.languages.locales, browser_language(headers));
+    let frame =
+        context! { title => texts.dashboard_title(), name, root => "../", ..base(dashboard, tag, texts) };
+    Ok(write("enter.html", frame)?)
+}
+
+/// Writes the page of a fault.
+///
+/// `path` is that of the request below the dashboard.
+pub(crate) fn fault(dashboard: &Dashboard, headers: &HeaderMap, path: &str, error: &PageError) -> Response {
+    if matches!(error, PageError::Store(_) | PageError::Failed(_)) {
+        tracing::error!(%error, "a page of the dashboard failed");
+    }
+    let (tag, texts) = language_of(&dashboard.languages.locales, browser_language(headers));
+    let words = error.words(&texts);
+    let root = match path.matches('/').count() {
+        0 | 1 => "./".to_owned(),
+        depth => "../".repeat(depth - 1),
+    };
+    let frame = context! { title => texts.dashboard_title(), words, root, ..base(dashboard, tag, texts) };
+    match write("message.html", frame) {
+        Ok(page) => (error.status(), page).into_response(),
+        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, words).into_response(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Agents and context packs: what they are for, their model and tools, and faults of the owner's files.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use serde::Serialize;
+
+use crate::error::PageError;
+use crate::page::{Html, PageSpec};
+use crate::state::Dashboard;
+use crate::viewer::OwnerViewer;
+use figaro_domain::agent::Agent;
+use figaro_prompts::texts::Texts;
+
+pub(crate) const SPEC: PageSpec =
+    PageSpec { path: "agents", title: Texts::dashboard_agents, for_owners: true };
+
+pub(super) fn routes() -> Router<Dashboard> {
+    Router::new().route("/agents", get(show))
+}
+
+#[derive(Debug, Serialize)]
+struct Agents {
+    agents: Vec<ShownAgent>,
+    packs: Vec<ShownPack>,
+    broken: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownAgent {
+    name: String,
+    version: String,
+    is_own: bool,
+    summary: String,
+    model: String,
+    tools: String,
+    instructions: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownPack {
+    name: String,
+    is_own: bool,
+    summary: String,
+}
+
+async fn show(
+    State(dashboard): State<Dashboard>,
+    OwnerViewer(viewer): OwnerViewer,
+) -> Result<Html, PageError> {
+    let (agents, packs) = (dashboard.prompts.agents(), dashboard.prompts.packs());
+    let shown = Agents {
+        agents: agents
+            .all()
+            .map(|agent| ShownAgent {
+                name: agent.name.clone(),
+                version: agent.version.clone(),
+                is_own: !agents.is_built_in(&agent.name),
+                summary: agent.summary(),
+                model: agent.model.as_ref().map(ToString::to_string).unwrap_or_default(),
+                tools: tools(agent),
+                instructions: agents.instructions(agent),
+            })
+            .collect(),
+        packs: packs
+            .all()
+            .map(|pack| ShownPack {
+                name: pack.name.clone(),
+                is_own: !packs.is_built_in(&pack.name),
+                summary: pack.description.of(Some(viewer.tag)).to_owned(),
+            })
+            .collect(),
+        broken: dashboard.vitals.broken(),
+    };
+    viewer.page(&dashboard, SPEC.shown("agents.html"), shown)
+}
+
+fn tools(agent: &Agent) -> String {
+    let of_servers = agent.server_tools.iter().map(|of| format!("{}: {}", of.server, of.tool));
+    agent.tools.iter().cloned().chain(of_servers).collect::<Vec<_>>().join(", ")
+}

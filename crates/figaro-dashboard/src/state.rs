@@ -1,0 +1,96 @@
+//! State shared by the handlers.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use figaro_agent::channel::Channel;
+use figaro_agent::languages::Languages;
+use figaro_agent::rulings::Rulings;
+use figaro_agent::sign_in::SignIn;
+use figaro_agent::task_control::TaskControl;
+use figaro_base::clock::Clock;
+use figaro_base::ids::BotId;
+use figaro_base::shutdown::TaskTracker;
+use figaro_base::telemetry::vitals::Vitals;
+use figaro_base::tz::Tz;
+use figaro_config::{AccessSettings, ShownVariable};
+use figaro_ledger::Ledger;
+use figaro_memory::Chats;
+use figaro_prompts::Prompts;
+use figaro_store::Store;
+
+use super::browsers::Browsers;
+use super::names::ChatNames;
+
+/// Dependencies of the dashboard.
+#[derive(Debug)]
+pub struct DashboardParts {
+    /// Id of the bot, which names the cookie.
+    pub bot: BotId,
+    /// Username of the bot, without `@`.
+    pub username: String,
+    /// Store of the bot.
+    pub store: Store,
+    /// Access to the models, with their spending.
+    pub ledger: Arc<Ledger>,
+    /// Agents, personas and packs.
+    pub prompts: Arc<Prompts>,
+    /// Languages of people.
+    pub languages: Languages,
+    /// Owners and access mode, from the settings.
+    pub access: AccessSettings,
+    /// Rules on calls that wait for an approval. Holds the waiting turns, the queues and the other MCP servers.
+    pub rulings: Rulings,
+    /// Changes tasks.
+    pub tasks: TaskControl,
+    /// Search through conversations.
+    pub chats: Chats,
+    /// Names of chats.
+    pub channel: Arc<dyn Channel>,
+    /// Start time and last error of the bot.
+    pub vitals: Arc<Vitals>,
+    /// Tickets that sign people in.
+    pub sign_in: SignIn,
+    /// Settings in effect, without secrets.
+    pub settings: Arc<[ShownVariable]>,
+    /// Time zone of people who have chosen none.
+    pub default_zone: Tz,
+    /// Source of the current time.
+    pub clock: Clock,
+    /// Background tasks; also tells whether the bot is stopping.
+    pub background: TaskTracker,
+}
+
+/// State of the handlers. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Dashboard(Arc<DashboardInner>);
+
+#[derive(Debug)]
+pub(crate) struct DashboardInner {
+    parts: DashboardParts,
+    pub(crate) browsers: Browsers,
+    pub(crate) names: ChatNames,
+}
+
+impl Dashboard {
+    pub(crate) fn new(parts: DashboardParts) -> Self {
+        let names = ChatNames::new(parts.channel.clone(), parts.store.profiles());
+        Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, parts }))
+    }
+
+    pub(crate) fn browsers(&self) -> &Browsers {
+        &self.0.browsers
+    }
+
+    pub(crate) fn names(&self) -> &ChatNames {
+        &self.0.names
+    }
+}
+
+impl Deref for Dashboard {
+    type Target = DashboardParts;
+
+    fn deref(&self) -> &DashboardParts {
+        &self.0.parts
+    }
+}

@@ -1,0 +1,143 @@
+//! The person who looks: who they are, what they may see, their language and their time zone.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use chrono::{DateTime, Datelike, Utc};
+
+use super::browsers::Browser;
+use super::error::PageError;
+use super::state::Dashboard;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_base::tz::Tz;
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::language::primary;
+use figaro_domain::message::Speaker;
+use figaro_policy::access::{Standing, Verdict, judge};
+use figaro_prompts::texts::{Locales, Texts};
+
+/// Person who is signed in. Their rights are read anew for each request.
+#[derive(Debug, Clone)]
+pub(crate) struct Viewer {
+    pub(crate) browser: Arc<Browser>,
+    pub(crate) speaker: Speaker,
+    pub(crate) is_owner: bool,
+    pub(crate) texts: Texts,
+    /// IETF tag of the texts.
+    pub(crate) tag: &'static str,
+    pub(crate) zone: Tz,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// Owner who is signed in. A page that takes one is not there for others.
+#[derive(Debug)]
+pub(crate) struct OwnerViewer(pub(crate) Viewer);
+
+impl Viewer {
+    pub(crate) const fn user(&self) -> &UserId {
+        &self.speaker.user
+    }
+
+    /// Returns the private chat of the person; `None` if they are not of Telegram.
+    pub(crate) fn own_chat(&self) -> Option<ChatId> {
+        self.user().telegram_id().map(ChatId)
+    }
+
+    /// Returns `true` if the person may see what is in a chat: everything as an owner, else their own private chat.
+    pub(crate) fn may_see(&self, chat: ChatId) -> bool {
+        self.is_owner || self.own_chat() == Some(chat)
+    }
+
+    /// Returns `true` if the person may see what belongs to somebody: everything as an owner, else what is theirs.
+    pub(crate) fn may_see_of(&self, user: &UserId) -> bool {
+        self.is_owner || self.user() == user
+    }
+
+    /// Formats a time in the zone and language of the person.
+    pub(crate) fn time(&self, at: DateTime<Utc>) -> String {
+        let this_year = self.now.with_timezone(&self.zone).year();
+        self.texts.dated(&at.with_timezone(&self.zone), this_year)
+    }
+}
+
+impl FromRequestParts<Dashboard> for Viewer {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, PageError> {
+        let secret = cookie(&parts.headers, &cookie_name(dashboard)).ok_or(PageError::SignedOut)?;
+        let now = dashboard.clock.now();
+        let browser = dashboard.browsers().find(secret, program(&parts.headers), now);
+        let browser = browser.ok_or(PageError::SignedOut)?;
+        if !browser.may_ask() {
+            return Err(PageError::TooMany);
+        }
+        let user = browser.user.clone();
+        let Some(standing) = standing(dashboard, &user, now)? else {
+            dashboard.browsers().sign_out(secret);
+            return Err(PageError::SignedOut);
+        };
+        let profile = dashboard.store.profiles().find(&user)?;
+        let chat = user.telegram_id().map(ChatId);
+        let client = profile.as_ref().and_then(|profile| profile.language.clone());
+        let language = chat.and_then(|chat| dashboard.languages.of(chat, client.as_deref())).or(client);
+        let (tag, texts) = language_of(&dashboard.languages.locales, language.as_deref());
+        let config = chat.map(|chat| dashboard.store.settings().chat_config(chat)).transpose()?;
+        let zone = config.and_then(|config| config.timezone).unwrap_or(dashboard.default_zone);
+        let names = profile.map(|profile| profile.names).unwrap_or_default();
+        let name = Some(names.shown).filter(|name| !name.is_empty()).unwrap_or_else(|| user.to_string());
+        let speaker = Speaker { user, name, username: names.username };
+        Ok(Self { browser, speaker, is_owner: standing == Standing::Owner, texts, tag, zone, now })
+    }
+}
+
+impl FromRequestParts<Dashboard> for OwnerViewer {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, PageError> {
+        let viewer = Viewer::from_request_parts(parts, dashboard).await?;
+        if viewer.is_owner { Ok(Self(viewer)) } else { Err(PageError::NotFound) }
+    }
+}
+
+/// Returns the standing of a person in their private chat; `None` if they may not talk to the bot.
+pub(crate) fn standing(
+    dashboard: &Dashboard,
+    user: &UserId,
+    now: DateTime<Utc>,
+) -> Result<Option<Standing>, PageError> {
+    let Some(id) = user.telegram_id() else { return Ok(None) };
+    let place = Place { chat: ChatId(id), kind: ChatKind::Private, title: None, topic: None };
+    let list = dashboard.store.settings().access()?;
+    Ok(match judge(&dashboard.access, &list, &place, user, now) {
+        Verdict::Allow(standing) => Some(standing),
+        Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
+    })
+}
+
+/// Returns the name of the cookie. Bots behind one address have different ones.
+pub(crate) fn cookie_name(dashboard: &Dashboard) -> String {
+    format!("figaro_dashboard_{}", dashboard.bot)
+}
+
+/// Returns the value of a cookie.
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(one, _)| *one == name).map(|(_, value)| value)
+}
+
+/// Returns how the program of a browser names itself.
+pub(crate) fn program(headers: &HeaderMap) -> &str {
+    headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// Returns the texts of a language with their tag; those of the first language for an unknown one.
+pub(crate) fn language_of(locales: &Locales, language: Option<&str>) -> (&'static str, Texts) {
+    let wanted = language.map(primary);
+    let mut all = locales.all();
+    let first = all.next();
+    let found = all.find(|(tag, _)| Some(*tag) == wanted).or(first);
+    found.map_or(("en", *locales.of(None)), |(tag, texts)| (tag, *texts))
+}

@@ -1,0 +1,79 @@
+//! The dashboard of a bot, beside its gateway.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use super::base::{Base, Bot};
+use super::handles::{rulings, task_control};
+use crate::app::door::Door;
+use crate::app::host::Host;
+use crate::app::sign_ins::{OwnerSignIn, SignInEntry};
+use figaro_agent::sign_in::SignIn;
+use figaro_agent::turn::queue::Mailboxes;
+use figaro_dashboard::DashboardParts;
+use figaro_ledger::Ledger;
+
+/// Path of the dashboard below the address of the gateway.
+const PATH: &str = "/dashboard";
+
+/// Makes the tickets of the dashboard; `None` if the gateway is off. `name` is that of the bot among others.
+pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<SignIn> {
+    let http = &base.settings.http;
+    let address = match door? {
+        Door::Own(listener) => listener.address().ok(),
+        Door::Shared(_) => http.address,
+    };
+    let root = match http.public_url.as_str() {
+        "" => format!("http://{}", reached(address?)),
+        url => url.to_owned(),
+    };
+    let of_bot = name.map(|name| format!("/bots/{name}")).unwrap_or_default();
+    Some(SignIn::new(&format!("{root}{of_bot}{PATH}"), base.clock.clone()))
+}
+
+/// Returns the address at which this machine reaches a listener.
+const fn reached(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// Lets `figaro dashboard` sign the owner in.
+pub(super) fn offered(bot: &Bot, sign_in: &SignIn, host: &Host, name: Option<&str>) -> SignInEntry {
+    let base = &bot.base;
+    let (access, settings) = (base.settings.access.clone(), base.store.settings());
+    let name = name.map_or_else(|| bot.me.username.clone(), str::to_owned);
+    host.sign_ins().add(name, OwnerSignIn { sign_in: sign_in.clone(), access, settings })
+}
+
+/// Builds the dependencies of the dashboard.
+pub(super) fn parts(
+    bot: &Bot,
+    ledger: &Arc<Ledger>,
+    mailboxes: &Mailboxes,
+    sign_in: SignIn,
+) -> DashboardParts {
+    let base = &bot.base;
+    DashboardParts {
+        bot: base.settings.telegram.bot,
+        username: bot.me.username.clone(),
+        store: base.store.clone(),
+        ledger: ledger.clone(),
+        prompts: base.prompts.clone(),
+        languages: base.languages.clone(),
+        access: base.settings.access.clone(),
+        rulings: rulings(bot, mailboxes),
+        tasks: task_control(base, mailboxes),
+        chats: base.chats.clone(),
+        channel: base.channel.clone(),
+        vitals: base.vitals.clone(),
+        sign_in,
+        settings: base.settings.shown.clone(),
+        default_zone: base.settings.timezone,
+        clock: base.clock.clone(),
+        background: base.groups.front.clone(),
+    }
+}
