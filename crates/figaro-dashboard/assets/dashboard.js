@@ -84,7 +84,7 @@
     const button = form.querySelector('button');
     button.disabled = true;
     try {
-      const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
+      const answer = await fetch(form.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(form)) });
       if (answer.status === 401) {
         location.reload();
         return;

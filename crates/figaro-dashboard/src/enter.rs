@@ -8,7 +8,7 @@ use super::browsers::SIGNED_IN_HOURS;
 use super::error::PageError;
 use super::page::{self, Html};
 use super::state::Dashboard;
-use super::viewer::{Viewer, cookie, cookie_name, program, standing};
+use super::viewer::{Viewer, cookie, cookie_name, number, program, standing};
 use figaro_base::secret::ExposeSecret;
 
 /// Shows the button that signs a person in. Programs that only look at a link, such as those that make previews, do not use
@@ -21,7 +21,7 @@ pub(crate) async fn offer(
     let user = dashboard.sign_in.holder(&ticket).ok_or(PageError::Ticket)?;
     let profile = dashboard.store.profiles().find(&user)?;
     let name = profile.map(|profile| profile.names.shown).filter(|name| !name.is_empty());
-    page::offer(&dashboard, &headers, &name.unwrap_or_else(|| user.to_string()))
+    page::offer(&dashboard, &headers, &name.unwrap_or_else(|| number(&user)))
 }
 
 /// Uses a ticket up and signs the browser in.

@@ -42,7 +42,9 @@ pub(crate) async fn events(
                 () = next => {}
                 () = stopping.stopping() => return None,
             }
-            Some((Ok::<_, Infallible>(Event::default().event("changed").data("")), (news, permit)))
+            // Browsers leave out events without data.
+            let changed = Event::default().event("changed").data("1");
+            Some((Ok::<_, Infallible>(changed), (news, permit)))
         }
     });
     // Buffering proxies would hold them back.

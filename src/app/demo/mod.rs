@@ -78,6 +78,8 @@ pub async fn demo(
     set(&mut all, "ACCESS", "pairing");
     set(&mut all, "MCP_HTTP_PORT", "0");
     set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
+    // For the dashboard; callers of the API name an address.
+    all.entry("HTTP_ADDR".to_owned()).or_insert_with(|| "127.0.0.1:0".to_owned());
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
     let settings = answering::settings(&all, values, &variables)?;
     if let Some(fault) = place_fault(&settings.store.url) {
@@ -90,7 +92,9 @@ pub async fn demo(
         Some(page) => page.lines().map_err(unknown)?,
     };
     lines.push(offline.about.notice.clone());
-    lines.extend(settings.http.address.map(|address| format!("OpenAI API: http://{address}/v1")));
+    lines.push("A dashboard: send /dashboard in the chat, and open the link.".to_owned());
+    let address = settings.http.address.filter(|address| address.port() != 0);
+    lines.extend(address.map(|address| format!("OpenAI API: http://{address}/v1")));
     if is_offline {
         lines.push(answering::hint(&variables));
         lines.extend(answering::unused(values, &variables));

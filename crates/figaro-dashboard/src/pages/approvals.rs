@@ -17,6 +17,7 @@ use figaro_base::ids::{RequestId, RunId};
 use figaro_domain::approval::Ruled;
 use figaro_domain::origin::Origin;
 use figaro_domain::turn::ParkedTurn;
+use figaro_markup::render;
 use figaro_prompts::texts::{Texts, fill};
 
 pub(crate) const SPEC: PageSpec =
@@ -59,8 +60,8 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
         let approval = parked.question.approval.as_deref()?;
         Some(Waiting {
             run: parked.turn.id,
-            question: parked.question.text.clone(),
-            details: approval_details(&viewer.texts, approval),
+            question: render(&parked.question.text).text,
+            details: render(&approval_details(&viewer.texts, approval)).text,
             asked_by: approval.requester.name.clone(),
             place: parked.place.title.clone().unwrap_or_else(|| names.of(parked.place.chat)),
             since: viewer.time(parked.parked_at),
@@ -97,14 +98,7 @@ async fn rule(
             let press = RulingPress { origin: Origin::Http { request: RequestId::new() }, shows: false };
             match dashboard.rulings.rule(run, ruled, &viewer.speaker, press).await? {
                 Err(refusal) => refusal.words(texts).to_owned(),
-                Ok(_) => {
-                    let words = match ruled {
-                        Ruled::Once => texts.approval_approved(),
-                        Ruled::Hour => texts.approval_approved_hour(),
-                        Ruled::Denied => texts.approval_denied(),
-                    };
-                    fill(words, &[("name", &viewer.speaker.name)])
-                }
+                Ok(_) => fill(texts.ruled(ruled), &[("name", &viewer.speaker.name)]),
             }
         }
     };

@@ -7,7 +7,7 @@ pub mod schedules;
 
 use chrono::{DateTime, Datelike, TimeZone, Timelike};
 
-use figaro_domain::approval::method_words;
+use figaro_domain::approval::{Ruled, method_words};
 use figaro_domain::audit::AuditKind;
 use figaro_domain::budget::{Caps, Period, percent};
 use figaro_domain::language::ByLanguage;
@@ -182,6 +182,16 @@ impl Texts {
             AuditKind::RoleGiven => self.audit_role_given(),
             AuditKind::SettingChanged => self.audit_setting_changed(),
             AuditKind::Undone => self.audit_undone(),
+        }
+    }
+
+    /// Returns what is said of a ruling on a call, with the place `{name}`.
+    #[must_use]
+    pub fn ruled(&self, ruled: Ruled) -> &'static str {
+        match ruled {
+            Ruled::Once => self.approval_approved(),
+            Ruled::Hour => self.approval_approved_hour(),
+            Ruled::Denied => self.approval_denied(),
         }
     }
 

@@ -217,12 +217,7 @@ impl ApproveCommand {
             Err(RulingRefusal::NotForAnHour) => return Err(PressError::Gone),
             Err(why) => return Ok(Pressed::toast(why.words(texts))),
         };
-        let words = match ruled {
-            Ruled::Once => texts.approval_approved(),
-            Ruled::Hour => texts.approval_approved_hour(),
-            Ruled::Denied => texts.approval_denied(),
-        };
-        let words = fill(words, &[("name", &asker.speaker.name)]);
+        let words = fill(texts.ruled(ruled), &[("name", &asker.speaker.name)]);
         let back = page.map(|page| send::Button::new(texts.button_back(), ApproveButton::List(page)));
         let end = (ruled == Ruled::Hour)
             .then(|| send::Button::new(texts.button_approve_end(), ApproveButton::End(run, None)));

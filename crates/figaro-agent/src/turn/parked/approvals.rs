@@ -1,6 +1,7 @@
 //! Waiting turns with a call that needs approval.
 
 use super::Parked;
+use super::waiting::{ClosedBy, WaitingTurn};
 use figaro_base::ids::{RunId, UserId};
 use figaro_domain::approval::Ruling;
 use figaro_domain::conversation::ConversationId;
@@ -49,11 +50,12 @@ impl Parked {
         press: Origin,
         press_shows: bool,
     ) -> Result<Option<ConversationId>, StoreError> {
+        let closed_by = Some(ClosedBy { name: ruling.name.clone(), ruled: Some(ruling.ruled) });
         let conversation = self.0.store.rule(run, ruling, press).await?;
         if conversation.is_some() {
             self.forget(run, |one| {
                 if !press_shows {
-                    self.0.closing.close(one);
+                    self.0.closing.close(WaitingTurn { closed_by, ..one });
                 }
             });
         }

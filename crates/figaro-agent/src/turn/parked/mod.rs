@@ -12,6 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+pub use self::waiting::ClosedBy;
 use self::waiting::{Closing, WaitingTurn};
 use super::queue::{Job, Mailboxes};
 use crate::languages::Languages;
@@ -89,14 +90,14 @@ impl Parked {
             .map(|parked| {
                 let shown = known.iter().find(|one| one.run() == parked.turn.id);
                 let shown = shown.map(|one| one.shown.clone()).unwrap_or_default();
-                WaitingTurn { stored: Some(parked.question_key()), shown, parked, stopped_by: None }
+                WaitingTurn { stored: Some(parked.question_key()), shown, parked, closed_by: None }
             })
             .collect();
         let waits = |run| waiting.iter().any(|one| one.run() == run);
         let gone: Vec<WaitingTurn> = known.into_iter().filter(|one| !waits(one.run())).collect();
-        let stopped_by = by.map(str::to_owned);
+        let closed_by = by.map(ClosedBy::stopping);
         gone.into_iter()
-            .for_each(|one| self.0.closing.close(WaitingTurn { stopped_by: stopped_by.clone(), ..one }));
+            .for_each(|one| self.0.closing.close(WaitingTurn { closed_by: closed_by.clone(), ..one }));
         drop(waiting);
         self.0.changed.notify_one();
         Ok(answered)
@@ -107,7 +108,7 @@ impl Parked {
         let _reading = self.0.reading.lock().await;
         let mut waiting = self.waiting();
         waiting.retain(|one| one.run() != parked.turn.id);
-        waiting.push(WaitingTurn { parked, shown: Vec::new(), stored: None, stopped_by: None });
+        waiting.push(WaitingTurn { parked, shown: Vec::new(), stored: None, closed_by: None });
         drop(waiting);
         self.0.changed.notify_one();
     }
@@ -278,8 +279,8 @@ impl Parked {
         by: Option<&str>,
     ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up(run, words).await?;
-        let stopped_by = by.map(str::to_owned);
-        self.forget(run, |one| self.0.closing.close(WaitingTurn { stopped_by, ..one }));
+        let closed_by = by.map(ClosedBy::stopping);
+        self.forget(run, |one| self.0.closing.close(WaitingTurn { closed_by, ..one }));
         Ok(given_up)
     }
 
@@ -351,7 +352,7 @@ impl Parked {
             let one = self.0.closing.next().await?;
             // The buttons are under the last message.
             if let Some(message) = self.shown_in(&one).pop() {
-                return Some(ClosedQuestion { parked: one.parked, message, stopped_by: one.stopped_by });
+                return Some(ClosedQuestion { parked: one.parked, message, closed_by: one.closed_by });
             }
         }
     }
@@ -379,8 +380,8 @@ pub struct ClosedQuestion {
     pub parked: ParkedTurn,
     /// Last message of the question; it has the buttons.
     pub message: MessageId,
-    /// Name of the person who ended the waiting without an answer; `None` if nobody did.
-    pub stopped_by: Option<String>,
+    /// Person who closed it elsewhere than with its buttons; `None` if nobody did.
+    pub closed_by: Option<ClosedBy>,
 }
 
 /// Meaning of a press on an answer button; nothing is stored yet.

@@ -4,6 +4,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use figaro_base::ids::{MessageId, RunId, UserId};
+use figaro_domain::approval::Ruled;
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::turn::ParkedTurn;
 
@@ -18,8 +19,23 @@ pub(super) struct WaitingTurn {
     pub(super) shown: Vec<MessageId>,
     /// Key of the stored message that holds their ids; `None` if the turn was parked since the start.
     pub(super) stored: Option<EntryKey>,
-    /// Name of the person who ended the waiting without an answer, if somebody did.
-    pub(super) stopped_by: Option<String>,
+    /// Person who closed it elsewhere than with its buttons, if somebody did.
+    pub(super) closed_by: Option<ClosedBy>,
+}
+
+/// Person who closed a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedBy {
+    /// Name of the person.
+    pub name: String,
+    /// Ruling on the call; `None` if they gave the question up without an answer.
+    pub ruled: Option<Ruled>,
+}
+
+impl ClosedBy {
+    pub(super) fn stopping(name: &str) -> Self {
+        Self { name: name.to_owned(), ruled: None }
+    }
 }
 
 impl WaitingTurn {
