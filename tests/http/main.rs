@@ -12,6 +12,7 @@ mod ask_sessions;
 mod bounds;
 mod callers;
 mod clients;
+mod dashboard;
 mod documented;
 mod erased;
 mod files;

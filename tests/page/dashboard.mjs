@@ -119,6 +119,8 @@ async function bothWays(view, page, root) {
   await view.say('@figaro_bot mute @robin for 20 minutes');
   await soon('a call that waits on the page', shown('from writing'));
   await page.goto(`${root}tasks`);
+  // Telegram takes one message a second in a chat, so a card may have to wait for the one before.
+  await page.waitForTimeout(1_500);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.locator('#told', { hasText: 'Paused' }).waitFor();
   await soon('a paused task in the chat', chat('Paused'));

@@ -11,6 +11,7 @@ pub mod approval;
 pub mod audit;
 pub mod budget;
 pub mod business;
+pub mod calls;
 pub mod catch_up;
 pub mod chat;
 pub mod child;

@@ -7,6 +7,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetAxis;
+use super::calls::Calls;
 use super::model::ModelName;
 use figaro_base::ids::{ChatId, ReservationId, TaskId, UserId};
 
@@ -240,6 +241,9 @@ pub struct Spending {
     /// Reactions of people to the answers.
     #[serde(default, skip_serializing_if = "Ratings::is_none")]
     pub ratings: Ratings,
+    /// Model calls, in figures.
+    #[serde(default, skip_serializing_if = "Calls::is_none")]
+    pub calls: Calls,
 }
 
 impl Spending {

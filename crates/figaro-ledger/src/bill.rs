@@ -16,6 +16,7 @@ use super::tree::TreeReservation;
 use figaro_base::ids::ReservationId;
 use figaro_base::telemetry::gen_ai::ModelCallSpan;
 use figaro_base::text::estimate_tokens;
+use figaro_domain::calls::{Calls, Spread};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Ratings, Reservation, Spending, Spent, Usage};
 use figaro_policy::budget::MAX_OUTPUT;
@@ -33,6 +34,9 @@ pub struct MeteredStream {
     may_search: bool,
     room: AnswerAllowance,
     span: ModelCallSpan,
+    began: Instant,
+    /// Time to the first word, once there is one.
+    first: Option<Duration>,
     _slots: Vec<RequestSlot>,
 }
 
@@ -59,6 +63,8 @@ pub(super) struct Bill {
     reserved: Option<(Reservation, u64)>,
     /// Reservation of the call in a tree.
     drawn: Option<TreeReservation>,
+    /// The call in figures, once it has ended.
+    calls: Calls,
 }
 
 /// A closed bill, ready to be booked.
@@ -86,7 +92,8 @@ impl MeteredStream {
         slots: Vec<RequestSlot>,
     ) -> Self {
         let span = ModelCallSpan::begin(&bill.first.provider, &bill.first.model);
-        Self { stream, bill, may_search, room, span, _slots: slots }
+        let began = Instant::now();
+        Self { stream, bill, may_search, room, span, began, first: None, _slots: slots }
     }
 
     /// Returns the next event of the answer; `None` at its end. An answer that exceeds its limit of length or time ends
@@ -125,8 +132,14 @@ impl MeteredStream {
                 self.span.answered_by(&model.provider, &model.model);
                 self.bill.model = Some(model.clone());
             }
-            Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),
-            Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
+            Some(Ok(Event::TextDelta(text))) => {
+                self.first.get_or_insert_with(|| self.began.elapsed());
+                self.bill.text.push_str(text);
+            }
+            Some(Ok(Event::ToolCall(call))) => {
+                self.first.get_or_insert_with(|| self.began.elapsed());
+                self.bill.text.push_str(&call.arguments);
+            }
             Some(Ok(Event::Searched)) => self.bill.searches += 1,
             Some(Ok(Event::Unseen(bytes))) => {
                 let bytes = u64::try_from(*bytes).unwrap_or(u64::MAX);
@@ -140,6 +153,8 @@ impl MeteredStream {
                     usage.output = estimate.output;
                 }
                 self.span.used(usage.input, usage.output);
+                let whole = self.began.elapsed();
+                self.bill.calls = Calls::one(self.first.unwrap_or(whole), whole);
                 if let Some(booked) = self.bill.settle(Some(usage)) {
                     // A booking that failed is in the log already.
                     drop(booked.await);
@@ -224,6 +239,7 @@ impl Bill {
             searches: 0,
             reserved: None,
             drawn: None,
+            calls: Calls { answered: 0, failed: 0, first: Spread::NONE, whole: Spread::NONE },
         }
     }
 
@@ -253,8 +269,9 @@ impl Bill {
         self.searches = 1;
     }
 
-    pub(super) const fn fail(&mut self, error: &ProviderError) {
+    pub(super) fn fail(&mut self, error: &ProviderError) {
         self.asked = error.was_taken_up();
+        self.calls = Calls::one_failed();
     }
 
     /// Books a failed attempt of this model with its input tokens. The reservation stays for the next attempt.
@@ -262,7 +279,8 @@ impl Bill {
         let usage = Usage { input: self.input, ..Usage::default() };
         let spent = Spent::new(usage, 0, self.ledger.prices.of(&model));
         let day = self.reserved.as_ref().map_or_else(|| self.ledger.date(), |(kept, _)| kept.most.day);
-        self.book(Closed { spending: self.spending(day, model, spent), reservation: None, drawn: None })
+        let spending = Spending { calls: Calls::one_failed(), ..self.spending(day, model, spent) };
+        self.book(Closed { spending, reservation: None, drawn: None })
     }
 
     const fn is_taken_up(&self) -> bool {
@@ -293,7 +311,7 @@ impl Bill {
             true => Spent::new(usage, self.searches, self.ledger.prices.of(&model)),
             false => Spent::default(),
         };
-        if spent == Spent::default() && reservation.is_none() {
+        if spent == Spent::default() && reservation.is_none() && self.calls.is_none() {
             return None;
         }
         let day = reservation.as_ref().map_or_else(|| self.ledger.date(), |kept| kept.most.day);
@@ -304,7 +322,8 @@ impl Bill {
     fn spending(&self, day: NaiveDate, model: ModelName, spent: Spent) -> Spending {
         let Payer { chat, user, task, agents, key } = self.payer.clone();
         let (purpose, ratings) = (self.purpose, Ratings::default());
-        Spending { day, chat, user, task, agents, key, model, purpose, spent, ratings }
+        let calls = self.calls;
+        Spending { day, chat, user, task, agents, key, model, purpose, spent, ratings, calls }
     }
 
     pub(super) const fn purpose(&self) -> Purpose {

@@ -29,6 +29,7 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::budget::{BudgetAxis, Period};
+use figaro_domain::calls::Calls;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Price, Purpose, Ratings, Spending, Spent, Usage};
 use figaro_policy::budget::{Bound, BudgetDecision, CallEstimate, MAX_OUTPUT, has_spare, judge};
@@ -195,10 +196,13 @@ impl Ledger {
     /// # Errors
     /// When the store fails.
     pub fn rate(&self, payer: Payer, model: ModelName, ratings: Ratings) -> Result<(), StoreError> {
-        let (day, purpose, spent) = (self.date(), Purpose::default(), Spent::default());
+        let (day, purpose, spent, calls) =
+            (self.date(), Purpose::default(), Spent::default(), Calls::default());
         let Payer { chat, user, task, agents, key } = payer;
-        self.store
-            .book(&Spending { day, chat, user, task, agents, key, model, purpose, spent, ratings }, None)
+        self.store.book(
+            &Spending { day, chat, user, task, agents, key, model, purpose, spent, ratings, calls },
+            None,
+        )
     }
 
     /// Returns the models that may be called within these limits: those of unknown price are left out where an axis is

@@ -3,6 +3,7 @@
 use chrono::NaiveDate;
 use figaro_base::ids::{ChatId, ReservationId, TaskId, UserId};
 use figaro_domain::budget::{Budget, BudgetAxis, Caps, PeriodCaps};
+use figaro_domain::calls::Calls;
 use figaro_domain::usage::{Purpose, Ratings, Reservation, Spending, Spent};
 
 use super::{Backend, CHAT};
@@ -25,6 +26,7 @@ pub(super) fn spending(on: u32, chat: ChatId, user: i64, model: &str, tokens: u6
         purpose,
         spent,
         ratings: Ratings::default(),
+        calls: Calls::default(),
     }
 }
 

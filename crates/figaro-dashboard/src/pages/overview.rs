@@ -15,6 +15,7 @@ use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{ChatId, TaskId, UserId};
 use figaro_domain::budget::BudgetAxis;
+use figaro_domain::calls::{Calls, Spread};
 use figaro_domain::usage::{Spending, Spent};
 use figaro_ledger::{LimitUse, sum};
 use figaro_prompts::texts::{Texts, fill};
@@ -90,6 +91,7 @@ struct Overview {
     tokens: Plot,
     money: Plot,
     limits: Vec<Limit>,
+    calls: Vec<Tile>,
     by: Axis,
     axes: Vec<AxisLink>,
     rows: Vec<Row>,
@@ -122,6 +124,12 @@ struct Row {
     money: String,
     /// Part of all tokens, in percent.
     percent: u64,
+    calls: u32,
+    failed: u32,
+    /// Time within which half of the first words come.
+    first: String,
+    /// Time within which half of the answers are whole.
+    whole: String,
 }
 
 async fn show(
@@ -139,6 +147,7 @@ async fn show(
         tokens: plot(&viewer, &spent, &days, |spent| (spent.tokens, viewer.texts.tokens(spent.tokens))),
         money: plot(&viewer, &spent, &days, |spent| (spent.nano_usd, spent.money())),
         limits: limits(&dashboard, &viewer),
+        calls: call_tiles(&viewer.texts, calls_of(&spent)),
         by,
         axes: axes.map(|axis| AxisLink { axis, title: axis.title(&viewer.texts) }).collect(),
         rows: rows(&dashboard, &viewer, by, &spent).await?,
@@ -176,6 +185,46 @@ fn tiles(dashboard: &Dashboard, viewer: &Viewer, today: NaiveDate, spent: &[Spen
     tiles
 }
 
+/// Returns the model calls of turns; those in the background make nobody wait.
+fn calls_of(spent: &[Spending]) -> Calls {
+    let mut all = Calls::default();
+    spent.iter().filter(|spending| spending.purpose.is_turn()).for_each(|spending| all += spending.calls);
+    all
+}
+
+/// Returns the figures of model calls; none without calls.
+fn call_tiles(texts: &Texts, calls: Calls) -> Vec<Tile> {
+    let all = calls.answered.saturating_add(calls.failed);
+    if all == 0 {
+        return Vec::new();
+    }
+    let percent = u64::from(calls.failed) * 100 / u64::from(all);
+    let failed = [("count", calls.failed.to_string()), ("percent", percent.to_string())];
+    let failed = failed.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let spread = |label, spread: Spread| {
+        let most = fill(texts.dashboard_nearly_all(), &[("time", &seconds(spread, 95))]);
+        Tile { label, value: seconds(spread, 50), more: most }
+    };
+    vec![
+        Tile {
+            label: texts.dashboard_calls(),
+            value: all.to_string(),
+            more: fill(texts.dashboard_calls_failed(), &failed),
+        },
+        spread(texts.dashboard_first_word(), calls.first),
+        spread(texts.dashboard_whole_answer(), calls.whole),
+    ]
+}
+
+/// Returns the time within which a share of the calls lie, in seconds.
+fn seconds(spread: Spread, percent: u32) -> String {
+    match spread.within(percent) {
+        Some(time) => format!("≤ {} s", time.as_secs_f64()),
+        None if spread.is_empty() => "–".to_owned(),
+        None => "> 64 s".to_owned(),
+    }
+}
+
 fn plot(
     viewer: &Viewer,
     spent: &[Spending],
@@ -209,14 +258,16 @@ async fn rows(
     by: Axis,
     spent: &[Spending],
 ) -> Result<Vec<Row>, PageError> {
-    let mut of: BTreeMap<Spender, Spent> = BTreeMap::new();
+    let mut of: BTreeMap<Spender, (Spent, Calls)> = BTreeMap::new();
     for spending in spent {
         for spender in by.spenders(spending) {
-            *of.entry(spender).or_default() += spending.spent;
+            let (all, calls) = of.entry(spender).or_default();
+            *all += spending.spent;
+            *calls += calls_of(std::slice::from_ref(spending));
         }
     }
-    let mut ranked: Vec<(Spender, Spent)> = of.into_iter().collect();
-    ranked.sort_by_key(|(_, spent)| std::cmp::Reverse((spent.tokens, spent.nano_usd)));
+    let mut ranked: Vec<(Spender, (Spent, Calls))> = of.into_iter().collect();
+    ranked.sort_by_key(|(_, (spent, _))| std::cmp::Reverse((spent.tokens, spent.nano_usd)));
     ranked.truncate(ROWS);
     let chats = ranked.iter().filter_map(|(spender, _)| match spender {
         Spender::Chat(chat) => Some(*chat),
@@ -226,7 +277,7 @@ async fn rows(
     let names = dashboard.names().find(chats, viewer.now).await;
     let all = sum(spent).tokens.max(1);
     let mut rows = Vec::new();
-    for (spender, spent) in ranked {
+    for (spender, (spent, calls)) in ranked {
         let name = match spender {
             Spender::Named(name) => name,
             Spender::Chat(chat) => names.of(chat),
@@ -236,7 +287,16 @@ async fn rows(
             }
         };
         let percent = spent.tokens.saturating_mul(100) / all;
-        rows.push(Row { name, tokens: viewer.texts.tokens(spent.tokens), money: spent.money(), percent });
+        rows.push(Row {
+            name,
+            tokens: viewer.texts.tokens(spent.tokens),
+            money: spent.money(),
+            percent,
+            calls: calls.answered.saturating_add(calls.failed),
+            failed: calls.failed,
+            first: seconds(calls.first, 50),
+            whole: seconds(calls.whole, 50),
+        });
     }
     Ok(rows)
 }

@@ -8,19 +8,20 @@ use figaro_base::ids::ChatId;
 use figaro_domain::budget::{Budget, BudgetAxis};
 use figaro_domain::usage::{Spending, Spent};
 
-/// Adds to the record of the same day, chat, person and model. Skips a record without spending and ratings.
+/// Adds to the record of the same day, chat, person and model. Skips a record without spending, ratings and calls.
 pub(crate) fn add(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     mut spending: Spending,
 ) -> Result<(), StoreFault> {
-    if spending.spent == Spent::default() && spending.ratings.is_none() {
+    if spending.spent == Spent::default() && spending.ratings.is_none() && spending.calls.is_none() {
         return Ok(());
     }
     let key = key::spending(&spending);
     if let Some(before) = tables.spent.find(&key)? {
         spending.spent += before.spent;
         spending.ratings += before.ratings;
+        spending.calls += before.calls;
     }
     changes.put(&tables.spent, key, &spending)
 }

@@ -1,0 +1,75 @@
+//! The dashboard, through the real bot and with what browsers send.
+
+mod browser;
+mod explore;
+mod html;
+
+use figaro_offline::model::{ModelReply, ReplyPart};
+use serde_json::Value;
+
+use self::browser::Browser;
+use crate::support::bot::Recipe;
+use crate::support::http::Gateway;
+use crate::support::scene::text;
+use crate::support::{Bot, World};
+
+/// A bot with a dashboard.
+pub struct Dashboard {
+    pub gateway: Gateway,
+    /// Address of the dashboard, with a slash at its end.
+    pub root: String,
+}
+
+impl Dashboard {
+    /// A browser that is not signed in.
+    pub fn nobody(&self) -> Browser {
+        Browser::at(&self.root)
+    }
+
+    pub fn bot(&self) -> &Bot {
+        &self.gateway.bot
+    }
+}
+
+impl World {
+    /// A bot for everybody with a dashboard.
+    pub async fn dashboard(&self) -> Dashboard {
+        self.dashboard_of(self.bot().set("ACCESS", "open")).await
+    }
+
+    /// A bot of this recipe with a dashboard.
+    pub async fn dashboard_of(&self, recipe: Recipe) -> Dashboard {
+        let gateway = self.gateway_of(recipe).await;
+        let root = format!("{}/dashboard/", gateway.url);
+        Dashboard { gateway, root }
+    }
+
+    /// The link that the bot gives somebody in private.
+    pub async fn link(&self, user: i64) -> String {
+        let told = self.told(user, user, "/dashboard").await;
+        link_in(text(&told)).unwrap_or_else(|| panic!("no link: {told}"))
+    }
+
+    /// A browser in which somebody has signed in.
+    pub async fn browser(&self, dashboard: &Dashboard, user: i64) -> Browser {
+        let mut browser = dashboard.nobody();
+        browser.signs_in(&self.link(user).await).await;
+        browser
+    }
+}
+
+/// The first address in a text.
+pub fn link_in(text: &str) -> Option<String> {
+    let at = text.find("http")?;
+    text[at..].split_whitespace().next().map(str::to_owned)
+}
+
+pub fn part(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
+}
+
+/// What a model proposes to remember of the first message that it reads: these words of it, as they are.
+pub fn fact(words: &str) -> ModelReply {
+    let item = serde_json::json!({"change": "create", "message": "N1", "quote": words, "content": words, "memories": []});
+    ModelReply::text(&serde_json::json!({"items": [item]}).to_string())
+}
