@@ -198,20 +198,23 @@ pub(super) fn ask_for_export(folder: &Path) -> Result<Option<ExportLines>, Start
 /// # Errors
 /// If no bot runs, or it refuses.
 pub(super) fn ask_for_link(folder: &Path, name: &str) -> Result<String, StartupError> {
-    let not_running = || {
-        let folder = folder.display();
-        StartupError(format!(
-            "no bot runs with the store in {folder}: start it, or name its store with --store"
-        ))
+    let Some(mut lines) = connected(folder, &format!("{DASHBOARD}{name}"), ASKED)? else {
+        let shown = folder.display();
+        return Err(StartupError(match BlockingStream::connect(folder.join(NAME)) {
+            // It closes requests that it does not know.
+            Ok(_) => "the bot is of an earlier version: restart it".to_owned(),
+            Err(_) => {
+                format!("no bot runs with the store in {shown}: start it, or name its store with --store")
+            }
+        }));
     };
-    let mut lines = connected(folder, &format!("{DASHBOARD}{name}"), ASKED)?.ok_or_else(not_running)?;
     let mut answer = String::new();
     lines.read_line(&mut answer).map_err(|error| StartupError(in_words(&error)))?;
     let answer = answer.trim_end();
     match (answer.strip_prefix(LINK), answer.strip_prefix(REFUSED)) {
         (Some(link), _) => Ok(link.to_owned()),
         (None, Some(words)) => Err(StartupError(words.to_owned())),
-        (None, None) => Err(StartupError("the bot is of another version: restart it".to_owned())),
+        (None, None) => Err(StartupError("the bot gave no link; its log may say why".to_owned())),
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Rulings {
     pub clock: Clock,
 }
 
-/// Where a ruling comes from.
+/// Origin of a ruling.
 #[derive(Debug, Clone, Copy)]
 pub struct RulingPress {
     /// Its update or request.

@@ -1,14 +1,19 @@
 //! Changes of tasks that people ask for: runs now, pauses, resumes and ends. Called by the cards of Telegram and by the
 //! dashboard, which check the rights.
 
+use chrono::TimeDelta;
+
 use super::turn::queue::{Job, Mailboxes};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{RunId, TaskId};
 use figaro_config::AccessSettings;
-use figaro_domain::task::{PauseReason, Task, TaskChange};
+use figaro_domain::task::{PauseReason, Task, TaskChange, TaskState};
 use figaro_policy::access::{Verdict, judge};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError, TaskStore};
+
+/// Time for which a cancelled task can be taken back.
+pub const UNDO: TimeDelta = TimeDelta::minutes(1);
 
 /// Changes tasks within the limit of tasks of a chat. The caller checks the rights. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -27,7 +32,7 @@ pub struct TaskControl {
     pub clock: Clock,
 }
 
-/// What a person wants of a task.
+/// Change of a task that a person asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskAction {
     /// Run it now, beside its schedule.
@@ -42,6 +47,14 @@ pub enum TaskAction {
     Revive,
     /// Leave out a missed run.
     Skip,
+}
+
+impl TaskAction {
+    /// Returns `true` if it can only make a task do less.
+    #[must_use]
+    pub const fn is_restraint(self) -> bool {
+        matches!(self, Self::Pause | Self::Cancel | Self::Skip)
+    }
 }
 
 /// Result of a [`TaskAction`].
@@ -72,11 +85,15 @@ impl TaskControl {
         Ok(changed.into_iter().next().flatten())
     }
 
-    /// Does what a person wants of a task.
+    /// Makes a change that a person asks for.
     ///
     /// # Errors
     /// If the store fails; then nothing is changed.
     pub async fn act(&self, task: &Task, action: TaskAction) -> Result<TaskActionResult, StoreError> {
+        let is_past = |at| self.clock.now() - at >= UNDO;
+        if action == TaskAction::Revive && matches!(task.state, TaskState::Cancelled(at) if is_past(at)) {
+            return Ok(TaskActionResult::Unfit(Box::new(task.clone())));
+        }
         let runs_it = matches!(action, TaskAction::Run | TaskAction::Resume | TaskAction::Revive);
         if runs_it && !self.may_still_talk(task)? {
             return Ok(TaskActionResult::Denied);

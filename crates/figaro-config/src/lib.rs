@@ -47,7 +47,8 @@ pub use faults::SettingsFaults;
 use figaro_base::ids::UserId;
 use figaro_base::secret::{Redactor, SecretString};
 pub use http::{
-    ApiKey, HttpSettings, KeyHash, ModelAliases, Rights, TokenKey, TokenSettings, WebhookSettings, is_tenant,
+    ApiKey, DashboardUsers, HttpSettings, KeyHash, ModelAliases, Rights, TokenKey, TokenSettings,
+    WebhookSettings, is_tenant,
 };
 pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;

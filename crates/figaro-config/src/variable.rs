@@ -3,7 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::store::StoreUrl;
 use figaro_domain::provider_spec::ProviderVariable;
+
+/// Variable with the place of the store.
+const STORE: &str = "STORE_URL";
 
 /// An environment variable for the owner.
 #[derive(Debug, Clone)]
@@ -38,9 +42,12 @@ impl Variable {
     pub(super) fn shown(&self, values: &HashMap<String, String>) -> ShownVariable {
         let set = values.get(self.name).map(|value| value.trim()).filter(|value| !value.is_empty());
         let value = set.unwrap_or(self.default);
+        // The address of a database may have a password, which its words leave out.
+        let as_store = (self.name == STORE).then(|| value.parse::<StoreUrl>().ok()).flatten();
+        let value = as_store.map_or_else(|| value.to_owned(), |url| url.to_string());
         ShownVariable {
             name: self.name,
-            value: (set.is_none() || !self.is_secret).then(|| value.to_owned()),
+            value: (set.is_none() || !self.is_secret).then_some(value),
             is_set: set.is_some(),
             meaning: self.meaning.clone().into_owned(),
         }
@@ -60,5 +67,31 @@ impl From<&ProviderVariable> for Variable {
         let ProviderVariable { name, default, meaning, .. } = *variable;
         let is_secret = variable.is_secret();
         Self { name, default, meaning: Cow::Borrowed(meaning), is_secret, unlike: variable.unlike }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_read_has_no_secrets() {
+        let shown = |variable: Variable, value: &str| {
+            let values = [(variable.name.to_owned(), value.to_owned())].into();
+            variable.shown(&values)
+        };
+        let store = variable(STORE, "redb:./data", "");
+        for url in [
+            "postgres://ann:hunter2@db.example/figaro",
+            "postgres://db.example/figaro?user=ann&password=hunter2",
+        ] {
+            let value = shown(store.clone(), url).value.unwrap();
+            assert!(value.contains("db.example") && !value.contains("hunter2"), "{value}");
+        }
+        let key = shown(secret("API_KEYS", "", ""), "app:hunter2");
+        assert_eq!((key.value, key.is_set), (None, true));
+        let unset = shown(secret("API_KEYS", "", ""), " ");
+        assert_eq!((unset.value.as_deref(), unset.is_set), (Some(""), false));
+        assert_eq!(shown(store, "").value.as_deref(), Some("redb:./data"));
     }
 }

@@ -242,6 +242,11 @@ const LAST: &[Variable] = &[
         "Address at which other processes with the same database reach this gateway, such as http://10.0.0.5:8080. They pass requests for bots of this process on to it. If empty, that of HTTP_ADDR, if it names an address of this machine.",
     ),
     variable(
+        "DASHBOARD",
+        "owners",
+        "Who has a dashboard in the browser, below HTTP_ADDR (docs/dashboard.md): owners, everybody (members see what is theirs), or off.",
+    ),
+    secret(
         "HTTP_PUBLIC_URL",
         "",
         "Address at which browsers reach the gateway, such as https://figaro.example.com: that of the proxy before it. Links to the dashboard lead there. If empty, they lead to HTTP_ADDR on this machine.",

@@ -2,111 +2,132 @@
 'use strict';
 
 (() => {
-  const body = document.body;
+  const { body } = document;
+  const { events } = body.dataset;
+  if (!events) return;
+  // The page may become that of another address, to which relative addresses would no longer lead.
+  const news = new URL(events, location).href;
+  const told = document.getElementById('told');
+  const content = () => document.querySelector('main');
   let tag = null;
-  let busy = false;
-  let again = false;
+  let stream = null;
+  let asking = null;
+  let isSending = false;
+  let isDue = false;
 
-  /** Returns true while a person writes or reads something that a new page would take away. */
-  const occupied = () => {
+  /** Tells that a new page would take away what a person writes, reads or is about to press. */
+  const isOccupied = () => {
     const at = document.activeElement;
-    const writes = at && at.matches('input, textarea, select') && document.querySelector('main').contains(at);
-    return writes || !document.getSelection().isCollapsed;
+    const isIn = at && content().contains(at);
+    const isChanged = [...content().querySelectorAll('input, textarea')].some((field) => field.value !== field.defaultValue);
+    return isSending || isChanged || (isIn && at.matches('input, textarea, button, summary'))
+      || content().querySelector('button:active') || !document.getSelection().isCollapsed;
   };
 
-  /** Places of the opened parts of the page, so that they stay open. */
-  const opened = () => [...document.querySelectorAll('main details')].map((one) => one.open);
+  const absolute = (root) => root.querySelectorAll('header [href], header [action]').forEach((one) => {
+    const name = one.hasAttribute('href') ? 'href' : 'action';
+    one.setAttribute(name, new URL(one.getAttribute(name), location).href);
+  });
 
-  const show = (text, keepsPlace) => {
+  /** Shows a page, and tells whether it is one of these. */
+  const show = (text) => {
     const page = new DOMParser().parseFromString(text, 'text/html');
     const next = page.querySelector('main');
-    const now = document.querySelector('main');
-    if (!next || !page.body.dataset.events) {
-      location.reload();
-      return;
-    }
-    const open = opened();
-    const focus = document.activeElement && document.activeElement.id;
-    now.replaceWith(next);
-    if (keepsPlace) {
-      const parts = next.querySelectorAll('details');
-      if (parts.length === open.length) parts.forEach((part, at) => { part.open = open[at]; });
-      if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
-    }
-    const nav = page.querySelector('nav');
-    if (nav) document.querySelector('nav').replaceWith(nav);
+    if (!next || !page.body.dataset.events) return false;
+    const open = new Set([...content().querySelectorAll('details[open][id]')].map((one) => one.id));
+    content().replaceWith(next);
+    next.querySelectorAll('details[id]').forEach((one) => { if (open.has(one.id)) one.open = true; });
     document.title = page.title;
+    const links = page.querySelector('nav');
+    document.querySelector('nav').replaceWith(links);
+    absolute(document);
+    return page;
   };
 
+  const tell = (words) => { if (words) told.textContent = words; };
+
   const refresh = async () => {
-    if (busy) {
-      again = true;
+    if (document.hidden) return;
+    if (isOccupied() || asking) {
+      isDue = true;
       return;
     }
-    if (document.hidden || occupied()) return;
-    busy = true;
+    isDue = false;
+    asking = new AbortController();
     try {
       const headers = tag ? { 'If-None-Match': tag } : {};
-      const answer = await fetch(location.href, { headers, cache: 'no-store' });
-      if (answer.status === 304) return;
-      if (answer.status === 401) {
-        location.reload();
-        return;
-      }
-      if (!answer.ok) return;
+      const answer = await fetch(location.href, { headers, cache: 'no-store', signal: asking.signal });
+      if (answer.status === 401) location.reload();
+      if (!answer.ok || isOccupied()) return;
+      const text = await answer.text();
+      if (isSending) return;
       tag = answer.headers.get('ETag');
-      show(await answer.text(), true);
+      show(text);
     } catch {
       // The stream of news tells whether there is a connection.
     } finally {
-      busy = false;
-      if (again) {
-        again = false;
-        refresh();
-      }
+      asking = null;
     }
   };
 
   const listen = () => {
-    const news = new EventSource(body.dataset.events);
-    news.addEventListener('changed', refresh);
-    news.onopen = () => { body.classList.remove('offline'); refresh(); };
-    news.onerror = () => {
+    stream?.close();
+    stream = null;
+    if (document.hidden) return;
+    stream = new EventSource(news);
+    stream.addEventListener('changed', refresh);
+    stream.onopen = () => {
+      body.classList.remove('offline');
+      refresh();
+    };
+    stream.onerror = () => {
       body.classList.add('offline');
-      if (news.readyState === EventSource.CLOSED) setTimeout(listen, 5000);
+      if (stream?.readyState !== EventSource.CLOSED) return;
+      // Perhaps the browser is signed out, which the page says itself.
+      refresh();
+      setTimeout(() => { if (stream?.readyState === EventSource.CLOSED) listen(); }, 5000);
     };
   };
 
-  document.addEventListener('submit', async (event) => {
-    const form = event.target;
-    if (form.method !== 'post' || form.closest('header')) return;
-    event.preventDefault();
-    const button = form.querySelector('button');
-    button.disabled = true;
+  const send = async (form, button) => {
+    isSending = true;
+    asking?.abort();
+    if (button) button.disabled = true;
     try {
-      const answer = await fetch(form.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(form)) });
-      if (answer.status === 401) {
-        location.reload();
-        return;
-      }
-      const url = new URL(answer.url);
-      if (answer.redirected && url.pathname !== location.pathname) history.pushState(null, '', answer.url);
-      tag = null;
+      const action = new URL(form.getAttribute('action'), location);
+      const answer = await fetch(action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
       const text = await answer.text();
-      if (answer.ok) {
-        show(text, false);
-        document.getElementById('told')?.focus();
-      } else {
-        location.reload();
-      }
+      if (answer.status === 401) location.reload();
+      if (answer.redirected && new URL(answer.url).pathname !== location.pathname) history.pushState(null, '', answer.url);
+      const page = answer.ok ? show(text) : new DOMParser().parseFromString(text, 'text/html');
+      if (!page) location.reload();
+      else tell((answer.ok ? page.getElementById('told') : page.querySelector('main p'))?.textContent.trim());
+      tag = null;
+      told.focus();
     } catch {
-      button.disabled = false;
       body.classList.add('offline');
+    } finally {
+      isSending = false;
+      if (button) button.disabled = false;
     }
+  };
+
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (form.method !== 'post' || !content().contains(form)) return;
+    event.preventDefault();
+    if (!isSending) send(form, event.submitter);
   });
 
-  window.addEventListener('popstate', () => location.reload());
-  document.addEventListener('visibilitychange', refresh);
+  let shown = location.pathname + location.search;
+  window.addEventListener('popstate', () => {
+    // A link to a part of the page moves there and changes nothing else.
+    if (location.pathname + location.search !== shown) location.reload();
+    shown = location.pathname + location.search;
+  });
+  document.addEventListener('visibilitychange', listen);
+  setInterval(() => { if (isDue) refresh(); }, 700);
+  absolute(document);
   document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   listen();
 })();

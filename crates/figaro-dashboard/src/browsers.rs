@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use figaro_base::ids::UserId;
 use figaro_base::secret::{ExposeSecret, SecretString, random_hex};
@@ -17,27 +17,45 @@ use figaro_domain::code::CodeHash;
 pub(crate) const SIGNED_IN_HOURS: i64 = 12;
 /// Size of the secret in the cookie, in random bytes.
 const SECRET_BYTES: usize = 32;
-/// Maximum number of browsers of all people. A further one signs out the one that signed in first.
+/// Maximum number of browsers of all people, and of a person. A further one of a person signs out their first one.
 const MAX_BROWSERS: usize = 1_000;
+const MAX_OF_PERSON: usize = 5;
 /// Requests of a browser: in a second, and at once.
 const A_SECOND: NonZeroU32 = NonZeroU32::new(20).unwrap();
 const AT_ONCE: NonZeroU32 = NonZeroU32::new(60).unwrap();
-/// Maximum number of pages of a browser that are kept up to date at the same time.
-const MAX_STREAMS: usize = 8;
+/// Maximum number of pages that are kept up to date at the same time: of a browser, and of all.
+const MAX_STREAMS: usize = 4;
+const MAX_STREAMS_OF_ALL: usize = 64;
 
 /// Browsers that are signed in, by the hash of the secret in their cookie.
-#[derive(Debug, Default)]
-pub(crate) struct Browsers(Mutex<HashMap<CodeHash, Arc<Browser>>>);
+#[derive(Debug)]
+pub(crate) struct Browsers {
+    signed_in: Mutex<HashMap<CodeHash, Arc<Browser>>>,
+    streams: Arc<Semaphore>,
+}
+
+impl Default for Browsers {
+    fn default() -> Self {
+        Self { signed_in: Mutex::default(), streams: Arc::new(Semaphore::new(MAX_STREAMS_OF_ALL)) }
+    }
+}
+
+/// Permit to keep a page up to date.
+#[derive(Debug)]
+pub(crate) struct StreamPermit {
+    _own: OwnedSemaphorePermit,
+    _of_all: OwnedSemaphorePermit,
+}
 
 /// A browser that is signed in.
 #[derive(Debug)]
 pub(crate) struct Browser {
     pub(crate) user: UserId,
-    /// Program of the browser as it names itself: a cookie that another one sends is refused.
-    program: String,
+    /// Hash of how the browser names itself: a cookie that a program of another name sends is refused.
+    program: CodeHash,
     until: DateTime<Utc>,
     rate: DefaultDirectRateLimiter,
-    pub(crate) streams: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     /// Result of the last action, which the next page tells.
     told: Mutex<Option<String>>,
 }
@@ -60,18 +78,23 @@ impl Browser {
 }
 
 impl Browsers {
-    /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers.
+    /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers,
+    /// or if too many people are signed in.
     pub(crate) fn sign_in(&self, user: UserId, program: &str, now: DateTime<Utc>) -> Option<SecretString> {
         let secret = random_hex(SECRET_BYTES).ok()?;
-        let mut all = self.0.lock();
+        let mut all = self.signed_in.lock();
         all.retain(|_, browser| now < browser.until);
+        let own = all.iter().filter(|(_, browser)| browser.user == user);
+        let mut own: Vec<_> = own.map(|(key, browser)| (browser.until, key.clone())).collect();
+        own.sort_by_key(|(until, _)| *until);
+        let excess = (own.len() + 1).saturating_sub(MAX_OF_PERSON);
+        own.drain(..excess).for_each(|(_, key)| drop(all.remove(&key)));
         if all.len() >= MAX_BROWSERS {
-            let first = all.iter().min_by_key(|(_, browser)| browser.until).map(|(key, _)| key.clone());
-            first.map(|key| all.remove(&key));
+            return None;
         }
         let browser = Browser {
             user,
-            program: program.to_owned(),
+            program: CodeHash::of(program),
             until: now + TimeDelta::hours(SIGNED_IN_HOURS),
             rate: RateLimiter::direct(Quota::per_second(A_SECOND).allow_burst(AT_ONCE)),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
@@ -83,13 +106,25 @@ impl Browsers {
 
     /// Returns the browser with this secret, if it is signed in and still the same program.
     pub(crate) fn find(&self, secret: &str, program: &str, now: DateTime<Utc>) -> Option<Arc<Browser>> {
-        let all = self.0.lock();
+        let all = self.signed_in.lock();
         let browser = all.get(&CodeHash::of(secret))?;
-        (now < browser.until && browser.program == program).then(|| browser.clone())
+        (now < browser.until && browser.program == CodeHash::of(program)).then(|| browser.clone())
+    }
+
+    /// Returns a permit to keep a page of a browser up to date; `None` if too many are.
+    pub(crate) fn stream(&self, browser: &Browser) -> Option<StreamPermit> {
+        let own = browser.streams.clone().try_acquire_owned().ok()?;
+        let of_all = self.streams.clone().try_acquire_owned().ok()?;
+        Some(StreamPermit { _own: own, _of_all: of_all })
+    }
+
+    /// Returns `true` if a browser is still signed in.
+    pub(crate) fn has(&self, browser: &Arc<Browser>, now: DateTime<Utc>) -> bool {
+        now < browser.until && self.signed_in.lock().values().any(|one| Arc::ptr_eq(one, browser))
     }
 
     /// Signs a browser out.
     pub(crate) fn sign_out(&self, secret: &str) {
-        self.0.lock().remove(&CodeHash::of(secret));
+        self.signed_in.lock().remove(&CodeHash::of(secret));
     }
 }

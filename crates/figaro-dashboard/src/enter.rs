@@ -8,7 +8,7 @@ use super::browsers::SIGNED_IN_HOURS;
 use super::error::PageError;
 use super::page::{self, Html};
 use super::state::Dashboard;
-use super::viewer::{Viewer, cookie, cookie_name, number, program, standing};
+use super::viewer::{cookie_name, cookies, number, program, standing};
 use figaro_base::secret::ExposeSecret;
 
 /// Shows the button that signs a person in. Programs that only look at a link, such as those that make previews, do not use
@@ -34,6 +34,9 @@ pub(crate) async fn redeem(
     if standing(&dashboard, &user, now)?.is_none() {
         return Err(PageError::SignedOut);
     }
+    // Another person may use the same browser next.
+    let name = cookie_name(&dashboard);
+    cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     let secret = dashboard.browsers().sign_in(user.clone(), program(&headers), now);
     let secret = secret.ok_or_else(|| PageError::Failed("there are no random numbers".into()))?;
     tracing::info!(%user, "a browser was signed in to the dashboard");
@@ -43,20 +46,21 @@ pub(crate) async fn redeem(
 /// Signs the browser out.
 pub(crate) async fn leave(
     State(dashboard): State<Dashboard>,
-    _viewer: Viewer,
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
-    let secret = cookie(&headers, &cookie_name(&dashboard)).unwrap_or_default();
-    dashboard.browsers().sign_out(secret);
+    let name = cookie_name(&dashboard);
+    cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     with_cookie(&dashboard, "", 0)
 }
 
 /// Returns to the first page with a cookie that lasts for some seconds.
 fn with_cookie(dashboard: &Dashboard, value: &str, seconds: i64) -> Result<Response, PageError> {
-    let is_secure = dashboard.sign_in.url().starts_with("https://");
-    let secure = if is_secure { "; Secure" } else { "" };
+    let url = dashboard.sign_in.url();
+    let secure = if url.starts_with("https://") { "; Secure" } else { "" };
+    // Other programs and bots at the same address do not get it.
+    let path = url.splitn(4, '/').nth(3).unwrap_or_default();
     let cookie = format!(
-        "{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}",
+        "{}={value}; Path=/{path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}",
         cookie_name(dashboard)
     );
     let cookie =

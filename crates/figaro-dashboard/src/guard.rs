@@ -16,6 +16,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Says where a request comes from. Browsers set it, and no page can.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// Host that a browser asked, if a proxy or another process of ours has passed the request on. No form can set it.
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
 /// Headers of every answer.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -69,7 +72,7 @@ fn is_own(headers: &HeaderMap, url: &str) -> bool {
     let Some(origin) = text(&header::ORIGIN) else { return false };
     let host = origin.split_once("://").map(|(_, host)| host);
     let own = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
-    host.is_some() && (host == text(&header::HOST) || host == own)
+    host.is_some() && [text(&header::HOST), text(&FORWARDED_HOST), own].contains(&host)
 }
 
 #[cfg(test)]
@@ -89,6 +92,10 @@ mod tests {
             (&[("origin", "https://evil.example"), ("host", "127.0.0.1:8080")], false),
             (&[("origin", "https://figaro.example.evil.example"), ("host", "127.0.0.1:8080")], false),
             (&[("origin", "null"), ("host", "127.0.0.1:8080")], false),
+            (
+                &[("origin", "http://10.0.0.5"), ("host", "127.0.0.1:1"), ("x-forwarded-host", "10.0.0.5")],
+                true,
+            ),
             (&[("host", "127.0.0.1:8080")], false),
             (&[], false),
         ] {

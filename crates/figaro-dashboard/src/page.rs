@@ -66,9 +66,9 @@ static ENVIRONMENT: LazyLock<Result<Environment<'static>, Error>> = LazyLock::ne
 
 /// Texts of a language, by their keys.
 #[derive(Debug)]
-struct Words(Texts);
+struct TextsByKey(Texts);
 
-impl Object for Words {
+impl Object for TextsByKey {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.0.get(key.as_str()?).map(Value::from)
     }
@@ -92,17 +92,26 @@ pub(crate) struct Shown<'a> {
     pub(crate) of: &'static PageSpec,
     /// Title, if it is not that page itself.
     pub(crate) title: Option<&'a str>,
+    /// `true` if the page loads itself anew when something changes.
+    pub(crate) is_live: bool,
+}
+
+impl Shown<'_> {
+    /// Leaves the page as it is while it is open, for what is dear to find.
+    pub(crate) const fn live_if(self, is_live: bool) -> Self {
+        Self { is_live, ..self }
+    }
 }
 
 impl PageSpec {
     /// Returns how this page itself is shown.
     pub(crate) const fn shown(&'static self, template: &'static str) -> Shown<'static> {
-        Shown { template, of: self, title: None }
+        Shown { template, of: self, title: None, is_live: true }
     }
 
     /// Returns how a page below this one is shown.
     pub(crate) const fn below<'a>(&'static self, template: &'static str, title: &'a str) -> Shown<'a> {
-        Shown { template, of: self, title: Some(title) }
+        Shown { template, of: self, title: Some(title), is_live: true }
     }
 }
 
@@ -154,7 +163,7 @@ impl Viewer {
             told => self.browser.take_told(),
             me => self.speaker.name.clone(),
             is_owner => self.is_owner,
-            ticks => !self.is_owner,
+            is_live => shown.is_live,
             ..base(dashboard, self.tag, self.texts)
         };
         Ok(write(shown.template, context! { d => Serde(content), ..frame })?)
@@ -164,7 +173,7 @@ impl Viewer {
 /// Returns what every page needs.
 fn base(dashboard: &Dashboard, tag: &'static str, texts: Texts) -> Value {
     context! {
-        t => Value::from_object(Words(texts)),
+        t => Value::from_object(TextsByKey(texts)),
         lang => tag,
         dir => if FROM_RIGHT.contains(&tag) { "rtl" } else { "ltr" },
         bot => dashboard.username.clone(),

@@ -13,15 +13,17 @@ const LEAST: f64 = 1.5;
 /// Bars over days.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Plot {
+    /// Name of the plot on its page.
+    id: &'static str,
     width: f64,
     height: f64,
     /// Highest value, in words.
     highest: String,
-    bars: Vec<Bar>,
+    bars: Vec<PlotBar>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Bar {
+struct PlotBar {
     x: f64,
     y: f64,
     width: f64,
@@ -34,7 +36,7 @@ struct Bar {
 
 /// Value of a day.
 #[derive(Debug, Clone)]
-pub(crate) struct Point {
+pub(crate) struct PlotPoint {
     /// Day, in words.
     pub(crate) label: String,
     pub(crate) value: u64,
@@ -44,7 +46,7 @@ pub(crate) struct Point {
 
 impl Plot {
     /// Draws a bar for each point.
-    pub(crate) fn of(points: Vec<Point>) -> Self {
+    pub(crate) fn of(id: &'static str, points: Vec<PlotPoint>) -> Self {
         let highest = points.iter().max_by_key(|point| point.value);
         let (most, words) = highest.map_or((0, String::new()), |point| (point.value, point.words.clone()));
         let step = WIDTH / points.len().max(1) as f64;
@@ -52,7 +54,7 @@ impl Plot {
             let part = if most == 0 { 0.0 } else { point.value as f64 / most as f64 };
             let height = if point.value == 0 { 0.0 } else { (part * HEIGHT).max(LEAST) };
             let x = step.mul_add(f64::from(at), step * (1.0 - FILLED) / 2.0);
-            Bar {
+            PlotBar {
                 x: tenths(x),
                 y: tenths(HEIGHT - height),
                 width: tenths(step * FILLED),
@@ -61,7 +63,7 @@ impl Plot {
                 value: point.words,
             }
         });
-        Self { width: WIDTH, height: HEIGHT, highest: words, bars: bars.collect() }
+        Self { id, width: WIDTH, height: HEIGHT, highest: words, bars: bars.collect() }
     }
 }
 
@@ -75,12 +77,12 @@ mod tests {
 
     #[test]
     fn bars_are_as_high_as_their_values() {
-        let point = |value: u64| Point { label: String::new(), value, words: value.to_string() };
-        let plot = Plot::of([0, 50, 100, 1].map(point).to_vec());
+        let point = |value: u64| PlotPoint { label: String::new(), value, words: value.to_string() };
+        let plot = Plot::of("p", [0, 50, 100, 1].map(point).to_vec());
         let heights: Vec<f64> = plot.bars.iter().map(|bar| bar.height).collect();
         assert_eq!(heights, [0.0, 60.0, 120.0, LEAST]);
         assert!(plot.bars.iter().all(|bar| (bar.y + bar.height - HEIGHT).abs() < 0.11));
-        assert_eq!((plot.highest.as_str(), Plot::of(Vec::new()).bars.len()), ("100", 0));
-        assert!(Plot::of(vec![point(0), point(0)]).bars.iter().all(|bar| bar.height == 0.0));
+        assert_eq!((plot.highest.as_str(), Plot::of("p", Vec::new()).bars.len()), ("100", 0));
+        assert!(Plot::of("p", vec![point(0), point(0)]).bars.iter().all(|bar| bar.height == 0.0));
     }
 }

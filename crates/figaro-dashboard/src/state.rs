@@ -3,13 +3,15 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use figaro_agent::channel::Channel;
 use figaro_agent::languages::Languages;
 use figaro_agent::rulings::Rulings;
 use figaro_agent::sign_in::SignIn;
 use figaro_agent::task_control::TaskControl;
 use figaro_base::clock::Clock;
-use figaro_base::ids::BotId;
+use figaro_base::ids::{BotId, ChatId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::tz::Tz;
@@ -20,7 +22,7 @@ use figaro_prompts::Prompts;
 use figaro_store::Store;
 
 use super::browsers::Browsers;
-use super::names::ChatNames;
+use super::names::{ChatNames, FoundNames};
 
 /// Dependencies of the dashboard.
 #[derive(Debug)]
@@ -49,6 +51,8 @@ pub struct DashboardParts {
     pub channel: Arc<dyn Channel>,
     /// Start time and last error of the bot.
     pub vitals: Arc<Vitals>,
+    /// `true` if everybody who may talk to the bot has a dashboard; `false` if only owners have one.
+    pub for_everybody: bool,
     /// Tickets that sign people in.
     pub sign_in: SignIn,
     /// Settings in effect, without secrets.
@@ -68,13 +72,14 @@ pub(crate) struct Dashboard(Arc<DashboardInner>);
 #[derive(Debug)]
 pub(crate) struct DashboardInner {
     parts: DashboardParts,
-    pub(crate) browsers: Browsers,
-    pub(crate) names: ChatNames,
+    browsers: Browsers,
+    names: ChatNames,
 }
 
 impl Dashboard {
     pub(crate) fn new(parts: DashboardParts) -> Self {
-        let names = ChatNames::new(parts.channel.clone(), parts.store.profiles());
+        let background = parts.background.clone();
+        let names = ChatNames::new(parts.channel.clone(), parts.store.profiles(), background);
         Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, parts }))
     }
 
@@ -82,8 +87,13 @@ impl Dashboard {
         &self.0.browsers
     }
 
-    pub(crate) fn names(&self) -> &ChatNames {
-        &self.0.names
+    /// Looks up the names of chats and people.
+    pub(crate) async fn find_names(
+        &self,
+        chats: impl IntoIterator<Item = ChatId>,
+        now: DateTime<Utc>,
+    ) -> FoundNames {
+        self.0.names.find(chats, now).await
     }
 }
 

@@ -66,10 +66,11 @@ impl FromRequestParts<Dashboard> for Viewer {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, PageError> {
-        let secret = cookie(&parts.headers, &cookie_name(dashboard)).ok_or(PageError::SignedOut)?;
-        let now = dashboard.clock.now();
-        let browser = dashboard.browsers().find(secret, program(&parts.headers), now);
-        let browser = browser.ok_or(PageError::SignedOut)?;
+        let (now, name, program) = (dashboard.clock.now(), cookie_name(dashboard), program(&parts.headers));
+        // Another site of the same domain could set one of the same name.
+        let mut known = cookies(&parts.headers, &name)
+            .filter_map(|secret| Some((secret, dashboard.browsers().find(secret, program, now)?)));
+        let (secret, browser) = known.next().ok_or(PageError::SignedOut)?;
         if !browser.may_ask() {
             return Err(PageError::TooMany);
         }
@@ -106,7 +107,7 @@ pub(crate) fn number(user: &UserId) -> String {
     user.telegram_id().map_or_else(|| user.to_string(), |id| id.to_string())
 }
 
-/// Returns the standing of a person in their private chat; `None` if they may not talk to the bot.
+/// Returns the standing of a person in their private chat; `None` if they may not talk to the bot, or have no dashboard.
 pub(crate) fn standing(
     dashboard: &Dashboard,
     user: &UserId,
@@ -116,21 +117,23 @@ pub(crate) fn standing(
     let place = Place { chat: ChatId(id), kind: ChatKind::Private, title: None, topic: None };
     let list = dashboard.store.settings().access()?;
     Ok(match judge(&dashboard.access, &list, &place, user, now) {
-        Verdict::Allow(standing) => Some(standing),
+        Verdict::Allow(Standing::Owner) => Some(Standing::Owner),
+        Verdict::Allow(standing) => dashboard.for_everybody.then_some(standing),
         Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
     })
 }
 
 /// Returns the name of the cookie. Bots behind one address have different ones.
 pub(crate) fn cookie_name(dashboard: &Dashboard) -> String {
-    format!("figaro_dashboard_{}", dashboard.bot)
+    let secure = if dashboard.sign_in.url().starts_with("https://") { "__Secure-" } else { "" };
+    format!("{secure}figaro_dashboard_{}", dashboard.bot)
 }
 
-/// Returns the value of a cookie.
-pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// Returns the values of the cookies of this name.
+pub(crate) fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(one, _)| *one == name).map(|(_, value)| value)
+    let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(one, _)| *one == name).map(|(_, value)| value)
 }
 
 /// Returns how the program of a browser names itself.

@@ -46,8 +46,8 @@ pub(crate) use self::error::GatewayError;
 use self::gateway::Gateway;
 pub use self::models::unanswered;
 
-/// Builds the router with all paths of the gateway.
-pub fn router(gateway: Gateway) -> Router {
+/// Builds the router with all paths of the gateway, and with those of `beside`, whose requests are counted and bounded alike.
+pub fn router(gateway: Gateway, beside: Router) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
@@ -73,6 +73,7 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/memories/{memory}", delete(sessions::remove_memory))
         .fallback(nothing)
         .method_not_allowed_fallback(other_method)
+        .merge(beside.with_state(()))
         .layer(middleware::from_fn_with_state(gateway.clone(), counted))
         .with_state(gateway)
 }

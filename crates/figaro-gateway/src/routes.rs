@@ -21,6 +21,8 @@ use super::error::GatewayError;
 const BOTS: &str = "/bots/";
 /// Header of a request that was passed on, which is not passed on again.
 const PASSED_ON: HeaderName = HeaderName::from_static("x-figaro-passed-on");
+/// Header with the host that a browser asked, which proxies set too. No page of another site can set it.
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 /// Headers that concern one connection: RFC 9110, section 7.6.1.
 const OF_CONNECTION: [HeaderName; 9] = [
     HeaderName::from_static("keep-alive"),
@@ -145,8 +147,11 @@ impl BotRoutes {
     async fn passed_on(&self, url: &str, request: Request) -> Response {
         let (mut head, body) = request.into_parts();
         let of_connection = named_in_connection(&head.headers);
+        // The dashboard compares it with where a form comes from.
+        let host = head.headers.get(header::HOST).cloned();
         OF_CONNECTION.iter().chain(&of_connection).for_each(|name| drop(head.headers.remove(name)));
         head.headers.insert(PASSED_ON, HeaderValue::from_static("1"));
+        host.and_then(|host| head.headers.insert(FORWARDED_HOST, host));
         let body = reqwest::Body::wrap_stream(body.into_data_stream());
         let sent = self.http.request(head.method, url).headers(head.headers).body(body).send().await;
         match sent {

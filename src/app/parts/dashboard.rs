@@ -10,15 +10,19 @@ use crate::app::host::Host;
 use crate::app::sign_ins::{OwnerSignIn, SignInEntry};
 use figaro_agent::sign_in::SignIn;
 use figaro_agent::turn::queue::Mailboxes;
+use figaro_config::DashboardUsers;
 use figaro_dashboard::DashboardParts;
 use figaro_ledger::Ledger;
 
 /// Path of the dashboard below the address of the gateway.
 const PATH: &str = "/dashboard";
 
-/// Makes the tickets of the dashboard; `None` if the gateway is off. `name` is that of the bot among others.
+/// Makes the tickets of the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
 pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<SignIn> {
     let http = &base.settings.http;
+    if http.dashboard == DashboardUsers::Off {
+        return None;
+    }
     let address = match door? {
         Door::Own(listener) => listener.address().ok(),
         Door::Shared(_) => http.address,
@@ -29,6 +33,11 @@ pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> O
     };
     let of_bot = name.map(|name| format!("/bots/{name}")).unwrap_or_default();
     Some(SignIn::new(&format!("{root}{of_bot}{PATH}"), base.clock.clone()))
+}
+
+/// Returns `true` if people who are no owners have a dashboard, too.
+pub(super) fn is_for_everybody(base: &Base) -> bool {
+    base.settings.http.dashboard == DashboardUsers::Everybody
 }
 
 /// Returns the address at which this machine reaches a listener.
@@ -70,6 +79,7 @@ pub(super) fn parts(
         chats: base.chats.clone(),
         channel: base.channel.clone(),
         vitals: base.vitals.clone(),
+        for_everybody: is_for_everybody(base),
         sign_in,
         settings: base.settings.shown.clone(),
         default_zone: base.settings.timezone,

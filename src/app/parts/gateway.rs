@@ -68,13 +68,14 @@ pub(super) struct GatewayTurns {
 pub(in crate::app) struct BoundGateway {
     gateway: Gateway,
     door: Door,
-    dashboard: DashboardParts,
+    dashboard: Option<DashboardParts>,
 }
 
 /// Where the gateway is reached, and the dashboard beside it.
 pub(super) struct GatewayDoor {
     pub(super) door: Option<Door>,
-    pub(super) dashboard: DashboardParts,
+    /// `None` if it is off.
+    pub(super) dashboard: Option<DashboardParts>,
 }
 
 /// Builds the turns of the gateway; `None` if it is off.
@@ -175,7 +176,8 @@ impl BoundGateway {
             .iter()
             .for_each(|words| tracing::warn!("{words}"));
         let hub = gateway.hub.clone();
-        let router = router(gateway).merge(figaro_dashboard::router(dashboard));
+        let beside = dashboard.map(figaro_dashboard::router).unwrap_or_default();
+        let router = router(gateway, beside);
         let router = match webhook {
             Some(webhook) => router.merge(webhook.routes()),
             None => router,

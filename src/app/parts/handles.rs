@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::base::{Base, Bot};
+use super::dashboard::is_for_everybody;
 use super::tools::{record_books, task_tools};
 use figaro_agent::eraser::Eraser;
 use figaro_agent::rulings::Rulings;
@@ -124,7 +125,7 @@ pub(super) fn handles(
         speaks: base.services.voice.is_some(),
         task_control: task_control(base, mailboxes),
         rulings: rulings(bot, mailboxes),
-        sign_in: tools.sign_in,
+        sign_in: tools.sign_in.map(|sign_in| (sign_in, is_for_everybody(base))),
         default_zone: base.settings.timezone,
         servers: bot.servers.clone(),
         mcp: bot.mcp.clone(),

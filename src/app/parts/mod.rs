@@ -171,10 +171,9 @@ pub(super) async fn build(
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let backups = backups(base, plan.host, &news)?;
     let dashboard = sign_in.map(|sign_in| dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, sign_in));
-    let gateway = gateway.zip(dashboard).map(|(gateway, dashboard)| {
-        gateway.with(base, &ledger, &mailboxes_of_gateway, GatewayDoor { door, dashboard })
-    });
-    let gateway = gateway.transpose()?;
+    let at = GatewayDoor { door, dashboard };
+    let gateway =
+        gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, at)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let _metered = metered(base, &ledger, &mailboxes_of_gateway, hub);

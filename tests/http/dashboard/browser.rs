@@ -125,13 +125,19 @@ impl Page {
 
     /// Everything that whoever asked can see of the answer.
     pub fn whole(&self) -> String {
-        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
+        let headers = self
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
         format!("{}\n{}{}", self.status, headers.collect::<String>(), self.body)
     }
 
     /// Addresses below the dashboard that the page links to, without their fragments.
     pub fn links(&self, root: &Url) -> Vec<Url> {
-        html::links(&self.url, &self.body).into_iter().filter(|url| url.as_str().starts_with(root.as_str())).collect()
+        html::links(&self.url, &self.body)
+            .into_iter()
+            .filter(|url| url.as_str().starts_with(root.as_str()))
+            .collect()
     }
 
     /// Forms of the page.

@@ -20,7 +20,10 @@ async fn crawl(who: &str, browser: &Browser) {
             continue;
         }
         let page = browser.get(url.as_str()).await;
-        dump(&format!("{who}-{}", url.as_str().split("/dashboard/").nth(1).unwrap().replace('/', "_")), &page);
+        dump(
+            &format!("{who}-{}", url.as_str().split("/dashboard/").nth(1).unwrap().replace('/', "_")),
+            &page,
+        );
         for form in page.forms() {
             forms += &format!("{} {:?}\n", form.url, form.fields);
         }
@@ -32,7 +35,11 @@ async fn crawl(who: &str, browser: &Browser) {
         }
     }
     std::fs::write(format!("/tmp/dash/{who}-FORMS"), forms).unwrap();
-    std::fs::write(format!("/tmp/dash/{who}-LINKS"), seen.iter().map(|u| format!("{u}\n")).collect::<String>()).unwrap();
+    std::fs::write(
+        format!("/tmp/dash/{who}-LINKS"),
+        seen.iter().map(|u| format!("{u}\n")).collect::<String>(),
+    )
+    .unwrap();
 }
 
 #[tokio::test]
@@ -40,16 +47,45 @@ async fn explore() {
     let world = World::new().await;
     world.team();
     world.otherwise(ModelReply::text("Fine."));
-    let dashboard: Dashboard = world.dashboard_of(world.bot().set("ACCESS", "open").set("MEMORY_LIMIT", "50")).await;
+    let dashboard: Dashboard =
+        world.dashboard_of(world.bot().set("ACCESS", "open").set("MEMORY_LIMIT", "50")).await;
     for (who, n) in [(ANN, "ann"), (BOB, "bob")] {
-        world.script.extract_when(&format!("My dog is called Q{n}fact"), fact(&format!("My dog is called Q{n}fact")));
+        world
+            .script
+            .extract_when(&format!("My dog is called Q{n}fact"), fact(&format!("My dog is called Q{n}fact")));
         world.told(who, who, &format!("My dog is called Q{n}fact.")).await;
         world.told(who, who, &format!("/pin Q{n}pin")).await;
-        println!("{}", call(&world, (who, who), &format!("note it {n}"), "add_note", json!({"key": "list", "content": format!("Q{n}note")})).await);
-        println!("{}", call(&world, (who, who), &format!("task it {n}"), "schedule_task", json!({"prompt": format!("Q{n}task"), "schedule": "30 9 29 2 *", "recurring": true})).await);
+        println!(
+            "{}",
+            call(
+                &world,
+                (who, who),
+                &format!("note it {n}"),
+                "add_note",
+                json!({"key": "list", "content": format!("Q{n}note")})
+            )
+            .await
+        );
+        println!(
+            "{}",
+            call(
+                &world,
+                (who, who),
+                &format!("task it {n}"),
+                "schedule_task",
+                json!({"prompt": format!("Q{n}task"), "schedule": "30 9 29 2 *", "recurring": true})
+            )
+            .await
+        );
         let said = format!("title it {n}");
         world.when(&said, ModelReply::turn(vec![part("find_tools", json!({"query": "sendMessage"}))]));
-        world.when(&said, ModelReply::turn(vec![part("sendMessage", json!({"chat_id": TEAM, "text": format!("Q{n}other")}))]));
+        world.when(
+            &said,
+            ModelReply::turn(vec![part(
+                "sendMessage",
+                json!({"chat_id": TEAM, "text": format!("Q{n}other")}),
+            )]),
+        );
         world.when(&said, ModelReply::text("Over."));
         world.say(who, who, &said);
         says(&world, who, "May I").await;

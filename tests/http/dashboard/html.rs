@@ -52,7 +52,10 @@ fn tag(text: &str) -> (Tag, &str) {
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
         if rest.is_empty() || rest.starts_with('>') {
-            return (Tag { name: name.to_lowercase(), attributes }, rest.strip_prefix('>').unwrap_or_default());
+            return (
+                Tag { name: name.to_lowercase(), attributes },
+                rest.strip_prefix('>').unwrap_or_default(),
+            );
         }
         let end = rest.find(|c: char| is_end(c) || c == '=').unwrap_or(rest.len()).max(1);
         let (attribute, after) = rest.split_at(end);
@@ -62,7 +65,9 @@ fn tag(text: &str) -> (Tag, &str) {
             let given = given.trim_start();
             (value, rest) = match given.chars().next() {
                 Some(quote @ ('"' | '\'')) => given[1..].split_once(quote).unwrap_or((&given[1..], "")),
-                _ => given.split_at(given.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(given.len())),
+                _ => {
+                    given.split_at(given.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(given.len()))
+                }
             };
         }
         attributes.push((attribute.to_lowercase(), unescaped(value)));

@@ -1,8 +1,11 @@
 //! The dashboard, through the real bot and with what browsers send.
 
 mod browser;
+mod crawl;
 mod explore;
 mod html;
+mod others;
+mod scene;
 
 use figaro_offline::model::{ModelReply, ReplyPart};
 use serde_json::Value;

@@ -26,6 +26,8 @@ pub struct HttpSettings {
     pub peer_url: String,
     /// Base URL at which browsers reach the gateway, without a trailing slash; empty for its address on this machine.
     pub public_url: String,
+    /// People who have a dashboard.
+    pub dashboard: DashboardUsers,
     /// API keys of callers.
     pub keys: Vec<ApiKey>,
     /// Accepted JWTs; `None` accepts none.
@@ -34,6 +36,23 @@ pub struct HttpSettings {
     pub models: ModelAliases,
     /// Webhook for Telegram's updates; `None` to poll for them.
     pub webhook: Option<WebhookSettings>,
+}
+
+/// People who have a dashboard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DashboardUsers {
+    /// Nobody.
+    Off,
+    /// Owners of the bot.
+    #[default]
+    Owners,
+    /// Everybody who may talk to the bot; those who are no owners see only what is theirs.
+    Everybody,
+}
+
+impl DashboardUsers {
+    const CHOICES: [(&str, Self); 3] =
+        [("owners", Self::Owners), ("everybody", Self::Everybody), ("off", Self::Off)];
 }
 
 impl HttpSettings {
@@ -46,7 +65,17 @@ impl HttpSettings {
         let peer_url = read_peer_url(reader, address);
         let is_public = reader.get("HTTP_PUBLIC_URL").is_some();
         let public_url = if is_public { reader.url("HTTP_PUBLIC_URL") } else { String::new() };
-        let settings = Self { address, metrics_address, peer_url, public_url, keys, tokens, models, webhook };
+        let settings = Self {
+            address,
+            metrics_address,
+            peer_url,
+            public_url,
+            dashboard: reader.choice("DASHBOARD", &DashboardUsers::CHOICES),
+            keys,
+            tokens,
+            models,
+            webhook,
+        };
         let has_webhook = settings.webhook.is_some();
         let is_open = settings.keys.is_empty() && settings.tokens.is_none();
         let is_reached =

@@ -20,14 +20,14 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Serialize)]
-struct Agents {
-    agents: Vec<ShownAgent>,
-    packs: Vec<ShownPack>,
+struct AgentsPage {
+    agents: Vec<AgentItem>,
+    packs: Vec<PackItem>,
     broken: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct ShownAgent {
+struct AgentItem {
     name: String,
     version: String,
     is_own: bool,
@@ -38,7 +38,7 @@ struct ShownAgent {
 }
 
 #[derive(Debug, Serialize)]
-struct ShownPack {
+struct PackItem {
     name: String,
     is_own: bool,
     summary: String,
@@ -49,10 +49,10 @@ async fn show(
     OwnerViewer(viewer): OwnerViewer,
 ) -> Result<Html, PageError> {
     let (agents, packs) = (dashboard.prompts.agents(), dashboard.prompts.packs());
-    let shown = Agents {
+    let shown = AgentsPage {
         agents: agents
             .all()
-            .map(|agent| ShownAgent {
+            .map(|agent| AgentItem {
                 name: agent.name.clone(),
                 version: agent.version.clone(),
                 is_own: !agents.is_built_in(&agent.name),
@@ -64,7 +64,7 @@ async fn show(
             .collect(),
         packs: packs
             .all()
-            .map(|pack| ShownPack {
+            .map(|pack| PackItem {
                 name: pack.name.clone(),
                 is_own: !packs.is_built_in(&pack.name),
                 summary: pack.description.of(Some(viewer.tag)).to_owned(),

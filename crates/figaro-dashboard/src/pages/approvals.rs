@@ -28,14 +28,16 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Serialize)]
-struct Approvals {
-    waiting: Vec<Waiting>,
+struct ApprovalsPage {
+    waiting: Vec<WaitingCall>,
     grants: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Waiting {
+struct WaitingCall {
     run: RunId,
+    /// First line of the question, which names its buttons.
+    gist: String,
     question: String,
     details: String,
     asked_by: String,
@@ -45,22 +47,22 @@ struct Waiting {
     may_last: bool,
 }
 
-/// Returns `true` if a person may see a call that waits: it was asked for in their private chat or by them.
+/// Returns `true` if a person may see a call that waits: an owner, or the person in whose private chat it was asked for.
 fn may_see(viewer: &Viewer, parked: &ParkedTurn) -> bool {
-    let approval = parked.question.approval.as_deref();
     viewer.may_see(parked.place.chat)
-        || approval.is_some_and(|approval| viewer.may_see_of(&approval.requester.user))
 }
 
 async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, PageError> {
     let mut all = dashboard.rulings.parked.with_approvals();
     all.retain(|parked| may_see(&viewer, parked));
-    let names = dashboard.names().find(all.iter().map(|parked| parked.place.chat), viewer.now).await;
+    let names = dashboard.find_names(all.iter().map(|parked| parked.place.chat), viewer.now).await;
     let waiting = all.iter().filter_map(|parked| {
         let approval = parked.question.approval.as_deref()?;
-        Some(Waiting {
+        let question = render(&parked.question.text).text;
+        Some(WaitingCall {
             run: parked.turn.id,
-            question: render(&parked.question.text).text,
+            gist: question.lines().next().unwrap_or_default().to_owned(),
+            question,
             details: render(&approval_details(&viewer.texts, approval)).text,
             asked_by: approval.requester.name.clone(),
             place: parked.place.title.clone().unwrap_or_else(|| names.of(parked.place.chat)),
@@ -69,14 +71,14 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
             may_last: approval.may_last,
         })
     });
-    let waiting: Vec<Waiting> = waiting.collect();
+    let waiting: Vec<WaitingCall> = waiting.collect();
     let open = if viewer.is_owner { dashboard.rulings.approvers.grants.open(viewer.now) } else { Vec::new() };
     let grants = open.iter().map(|grant| {
         let (name, method) = (&grant.requester.name, viewer.texts.method(&grant.method));
         format!("{name}: {method} ({})", viewer.time(grant.until))
     });
     let grants = grants.collect();
-    viewer.page(&dashboard, SPEC.shown("approvals.html"), Approvals { waiting, grants })
+    viewer.page(&dashboard, SPEC.shown("approvals.html"), ApprovalsPage { waiting, grants })
 }
 
 #[derive(Debug, Deserialize)]

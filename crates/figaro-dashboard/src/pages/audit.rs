@@ -4,6 +4,7 @@ use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 
 use crate::error::PageError;
 use crate::page::{Html, PageSpec};
@@ -12,6 +13,7 @@ use crate::viewer::OwnerViewer;
 use figaro_base::ids::ChatId;
 use figaro_domain::audit::{AuditActor, AuditEntry, AuditVerdict};
 use figaro_prompts::texts::{Texts, fill};
+use figaro_store::AuditStore;
 
 /// Entries of a page, and entries that are looked through for refusals.
 const ENTRIES: usize = 100;
@@ -23,17 +25,17 @@ pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/audit", get(show))
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-struct Choice {
+struct AuditChoice {
     before: Option<u64>,
     refused: bool,
     verify: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Audit {
-    entries: Vec<Entry>,
+struct AuditPage {
+    entries: Vec<AuditRow>,
     refused: bool,
     /// Number before which the next page ends; `None` on the last page.
     next: Option<u64>,
@@ -41,7 +43,7 @@ struct Audit {
 }
 
 #[derive(Debug, Serialize)]
-struct Entry {
+struct AuditRow {
     number: u64,
     at: String,
     actor: String,
@@ -56,19 +58,20 @@ struct Entry {
 async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
-    Query(choice): Query<Choice>,
+    Query(choice): Query<AuditChoice>,
 ) -> Result<Html, PageError> {
     let texts = &viewer.texts;
     let log = dashboard.store.audit();
     let looked = if choice.refused { LOOKED_THROUGH } else { ENTRIES };
     let found = log.newest(choice.before, looked)?;
-    let is_last = found.len() < looked;
+    let last = found.last().map(|entry| entry.seq).filter(|_| found.len() == looked);
     let fits = |entry: &AuditEntry| !choice.refused || entry.event.what.is_refusal();
     let all: Vec<AuditEntry> = found.into_iter().filter(fits).take(ENTRIES).collect();
-    let names = dashboard.names().find(all.iter().flat_map(chats_of), viewer.now).await;
+    let shown = all.last().map(|entry| entry.seq).filter(|_| all.len() == ENTRIES);
+    let names = dashboard.find_names(all.iter().flat_map(chats_of), viewer.now).await;
     let entries = all.iter().map(|entry| {
         let event = &entry.event;
-        Entry {
+        AuditRow {
             number: entry.seq,
             at: viewer.time(event.at),
             actor: match &event.actor {
@@ -89,10 +92,20 @@ async fn show(
             is_refusal: event.what.is_refusal(),
         }
     });
-    let verdict = if choice.verify { Some(verdict(texts, &log.verify()?)) } else { None };
-    let next = all.last().map(|entry| entry.seq).filter(|_| !is_last || all.len() == ENTRIES);
-    let audit = Audit { entries: entries.collect(), refused: choice.refused, next, verdict };
-    viewer.page(&dashboard, SPEC.shown("audit.html"), audit)
+    let entries = entries.collect();
+    let verdict = match choice.verify {
+        true => Some(verdict(texts, &verified(log).await?)),
+        false => None,
+    };
+    let audit = AuditPage { entries, refused: choice.refused, next: shown.or(last), verdict };
+    let is_live = choice == AuditChoice::default();
+    viewer.page(&dashboard, SPEC.shown("audit.html").live_if(is_live), audit)
+}
+
+/// Checks the whole log, beside the requests of others.
+async fn verified(log: AuditStore) -> Result<AuditVerdict, PageError> {
+    let checked = spawn_blocking(move || log.verify()).await;
+    Ok(checked.map_err(|error| PageError::Failed(error.to_string().into()))??)
 }
 
 fn chats_of(entry: &AuditEntry) -> Vec<ChatId> {

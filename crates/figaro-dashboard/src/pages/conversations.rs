@@ -21,6 +21,8 @@ use figaro_store::StoreError;
 /// Conversations of a page, and messages of a page of one.
 const LISTED: usize = 50;
 const MESSAGES: u32 = 50;
+/// Last page of the list.
+const MAX_PAGE: usize = 1_000;
 /// Maximum number of chats that a search looks through, the newest first, and of its results.
 const SEARCHED: usize = 30;
 const FOUND: usize = 40;
@@ -38,7 +40,7 @@ pub(super) fn routes() -> Router<Dashboard> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Choice {
+struct ListChoice {
     /// Chat whose conversations are listed; all without one.
     chat: Option<i64>,
     /// Words to search for.
@@ -47,12 +49,12 @@ struct Choice {
 }
 
 #[derive(Debug, Serialize)]
-struct Conversations {
+struct ListPage {
     q: String,
     chat: Option<i64>,
     chat_name: Option<String>,
-    rows: Vec<Row>,
-    found: Vec<Found>,
+    rows: Vec<ListRow>,
+    found: Vec<FoundRow>,
     /// `true` if a search looked through a part of the chats only.
     is_cut: bool,
     page: usize,
@@ -60,18 +62,17 @@ struct Conversations {
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct ListRow {
     id: SessionId,
     chat: i64,
     chat_name: String,
     title: String,
     last: String,
     messages: u32,
-    model: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Found {
+struct FoundRow {
     id: SessionId,
     index: u32,
     chat_name: String,
@@ -83,7 +84,7 @@ struct Found {
 async fn show(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
-    Query(Choice { chat, q, page }): Query<Choice>,
+    Query(ListChoice { chat, q, page }): Query<ListChoice>,
 ) -> Result<Html, PageError> {
     let wanted = match (chat.map(ChatId), viewer.is_owner) {
         (Some(chat), _) if !viewer.may_see(chat) => return Err(PageError::NotFound),
@@ -96,7 +97,8 @@ async fn show(
         true => (Vec::new(), false),
         false => search(&dashboard, &viewer, wanted, &q).await?,
     };
-    let skipped = page.saturating_mul(LISTED);
+    let page = page.min(MAX_PAGE);
+    let skipped = page * LISTED;
     let mut listed = match q.is_empty() {
         true => dashboard.store.sessions().newest(wanted, skipped, LISTED + 1)?,
         false => Vec::new(),
@@ -104,17 +106,16 @@ async fn show(
     let has_more = listed.len() > LISTED;
     listed.truncate(LISTED);
     let chats = listed.iter().map(|one| one.session.conversation.chat).chain(chat.map(ChatId));
-    let names = dashboard.names().find(chats, viewer.now).await;
-    let rows = listed.into_iter().map(|listed| Row {
+    let names = dashboard.find_names(chats, viewer.now).await;
+    let rows = listed.into_iter().map(|listed| ListRow {
         id: listed.session.id,
         chat: listed.session.conversation.chat.0,
         chat_name: named(&listed.session).unwrap_or_else(|| names.of(listed.session.conversation.chat)),
         title: title(&viewer, &listed.session),
         last: viewer.time(listed.session.updated_at),
         messages: listed.next_index,
-        model: listed.session.model.map(|model| model.to_string()).unwrap_or_default(),
     });
-    let shown = Conversations {
+    let shown = ListPage {
         q,
         chat,
         chat_name: chat.map(|chat| names.of(ChatId(chat))),
@@ -124,7 +125,9 @@ async fn show(
         page,
         has_more,
     };
-    viewer.page(&dashboard, SPEC.shown("conversations.html"), shown)
+    let is_live = shown.q.is_empty();
+    // A search may cost something.
+    viewer.page(&dashboard, SPEC.shown("conversations.html").live_if(is_live), shown)
 }
 
 fn title(viewer: &Viewer, session: &Session) -> String {
@@ -143,11 +146,17 @@ async fn search(
     viewer: &Viewer,
     wanted: Option<ChatId>,
     q: &str,
-) -> Result<(Vec<Found>, bool), PageError> {
+) -> Result<(Vec<FoundRow>, bool), PageError> {
     let (chats, is_cut) = match wanted {
         Some(chat) => (vec![chat], false),
         None => newest_chats(dashboard)?,
     };
+    // An embedder is asked once for a chat, so all chats are searched by words alone.
+    let index = match wanted {
+        Some(_) => dashboard.chats.clone(),
+        None => dashboard.chats.clone().with_meaning(None),
+    };
+    let payer = Payer::new(viewer.own_chat().unwrap_or(ChatId(0)), viewer.user().clone());
     let mut all: Vec<(ChatId, Recalled)> = Vec::new();
     for chat in &chats {
         let zone = dashboard.store.settings().chat_config(*chat)?.timezone.unwrap_or(dashboard.default_zone);
@@ -160,14 +169,14 @@ async fn search(
             zone,
             shown: None,
             tokens: FOUND_TOKENS,
-            payer: Payer::new(*chat, viewer.user().clone()),
+            payer: payer.clone(),
         };
-        all.extend(dashboard.chats.recall(&query).await?.into_iter().map(|found| (*chat, found)));
+        all.extend(index.recall(&query).await?.into_iter().map(|found| (*chat, found)));
     }
     all.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
     all.truncate(FOUND);
-    let names = dashboard.names().find(all.iter().map(|(chat, _)| *chat), viewer.now).await;
-    let found = all.into_iter().map(|(chat, found)| Found {
+    let names = dashboard.find_names(all.iter().map(|(chat, _)| *chat), viewer.now).await;
+    let found = all.into_iter().map(|(chat, found)| FoundRow {
         id: found.message.session,
         index: found.message.index,
         chat_name: names.of(chat),
@@ -199,13 +208,13 @@ fn newest_chats(dashboard: &Dashboard) -> Result<(Vec<ChatId>, bool), StoreError
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Part {
+struct PartChoice {
     /// First message that is shown; the newest ones without it.
     from: Option<u32>,
 }
 
 #[derive(Debug, Serialize)]
-struct Conversation {
+struct ConversationPage {
     chat: i64,
     chat_name: String,
     about: String,
@@ -227,7 +236,7 @@ async fn one(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Path(id): Path<SessionId>,
-    Query(Part { from }): Query<Part>,
+    Query(PartChoice { from }): Query<PartChoice>,
 ) -> Result<Html, PageError> {
     let session = dashboard.store.sessions().find(id)?;
     let session = session.filter(|session| viewer.may_see(session.conversation.chat));
@@ -237,14 +246,14 @@ async fn one(
     let from = from.unwrap_or_else(|| next.saturating_sub(MESSAGES)).min(next);
     let messages = dashboard.store.messages().messages_from(id, from, MESSAGES as usize)?;
     let end = messages.last().map_or(next, |message| message.index + 1);
-    let names = dashboard.names().find([chat], viewer.now).await;
+    let names = dashboard.find_names([chat], viewer.now).await;
     let summaries = dashboard.store.summaries().of_session(id)?;
     let summaries = summaries.into_iter().filter(|summary| summary.is_shown()).map(|summary| ShownSummary {
         from: viewer.time(summary.from),
         until: viewer.time(summary.until),
         text: summary.summary,
     });
-    let shown = Conversation {
+    let shown = ConversationPage {
         chat: chat.0,
         chat_name: named(&session).unwrap_or_else(|| names.of(chat)),
         about: viewer.time(session.created_at),

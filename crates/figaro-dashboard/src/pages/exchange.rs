@@ -52,7 +52,8 @@ struct ShownCall {
     milliseconds: Option<u64>,
 }
 
-/// Returns messages as they are shown. The calls of a turn stand with its last message on the page.
+/// Returns messages as they are shown. The calls of a turn stand with its last message on the page: its answer, or the question
+/// if there is none.
 pub(super) fn shown_messages(
     dashboard: &Dashboard,
     viewer: &Viewer,
@@ -64,7 +65,7 @@ pub(super) fn shown_messages(
     // From the end, because the calls stand with the last message of their turn.
     for message in said.iter().rev() {
         let is_answer = message.role == MessageRole::Assistant;
-        let run = message.turn.filter(|run| is_answer && told.insert(*run));
+        let run = message.turn.filter(|run| told.insert(*run));
         let calls = match run {
             Some(run) => dashboard.store.conversations().tool_calls(run)?,
             None => Vec::new(),
@@ -79,7 +80,7 @@ pub(super) fn shown_messages(
             text: message.text.clone(),
             attachments: message.attachments.iter().map(described).collect(),
             cost: cost(&viewer.texts, message),
-            calls: calls.iter().map(|call| shown_call(&viewer.texts, call)).collect(),
+            calls: calls.iter().map(|call| shown_call(viewer, call)).collect(),
             memories,
             hidden_memories,
             sources: message.sources.iter().map(|source| source.url.clone()).collect(),
@@ -115,7 +116,8 @@ fn cost(texts: &Texts, message: &Message) -> String {
     fill(texts.why_model(), &[("model", model), ("tokens", &count), ("money", &money)])
 }
 
-fn shown_call(texts: &Texts, made: &ToolCall) -> ShownCall {
+fn shown_call(viewer: &Viewer, made: &ToolCall) -> ShownCall {
+    let texts = &viewer.texts;
     let (status, is_bad) = match made.status {
         ToolStatus::Running => (texts.why_call_running(), false),
         ToolStatus::Complete => (texts.why_call_done(), false),
@@ -127,14 +129,19 @@ fn shown_call(texts: &Texts, made: &ToolCall) -> ShownCall {
     let arguments: Option<Value> = serde_json::from_str(&made.call.arguments).ok();
     let arguments = arguments.and_then(|arguments| serde_json::to_string_pretty(&arguments).ok());
     let arguments = arguments.unwrap_or_else(|| made.call.arguments.clone());
-    ShownCall {
+    let call = ShownCall {
         name: made.call.name.clone(),
         arguments: cut(&arguments),
         result: cut(made.result.as_deref().unwrap_or_default()),
         status,
         is_bad,
         milliseconds: made.duration_ms,
+    };
+    if viewer.is_owner {
+        return call;
     }
+    // Members read words: arguments and results may have reasons of the owner's rules, and faults of servers.
+    ShownCall { name: texts.method(&call.name), arguments: String::new(), result: String::new(), ..call }
 }
 
 fn cut(text: &str) -> String {
@@ -144,7 +151,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Returns the memories that an answer used: those of the viewer, for owners also those of others; and the number of the rest.
+/// Returns the memories of the viewer that an answer used, and for owners the number of those of others.
 fn memories(
     dashboard: &Dashboard,
     viewer: &Viewer,
@@ -157,6 +164,6 @@ fn memories(
     let all = dashboard.store.facts().of_person(viewer.user())?;
     let own = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
     let words: Vec<String> = own.map(|memory| one_line(&memory.content, MEMORY_CHARS)).collect();
-    let hidden = used.len().saturating_sub(words.len());
+    let hidden = if viewer.is_owner { used.len().saturating_sub(words.len()) } else { 0 };
     Ok((words, hidden))
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::PageError;
 use crate::page::{Html, PageSpec};
-use crate::plot::{Plot, Point};
+use crate::plot::{Plot, PlotPoint};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{ChatId, TaskId, UserId};
@@ -32,15 +32,15 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Choice {
+struct OverviewChoice {
     #[serde(default)]
-    by: Axis,
+    by: SpenderAxis,
 }
 
-/// What the spending is divided by.
+/// Division of the spending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Axis {
+enum SpenderAxis {
     #[default]
     Model,
     Person,
@@ -50,7 +50,7 @@ enum Axis {
     Key,
 }
 
-impl Axis {
+impl SpenderAxis {
     const ALL: [Self; 6] = [Self::Model, Self::Person, Self::Chat, Self::Task, Self::Agent, Self::Key];
 
     fn title(self, texts: &Texts) -> &'static str {
@@ -86,15 +86,15 @@ enum Spender {
 }
 
 #[derive(Debug, Serialize)]
-struct Overview {
+struct OverviewPage {
     tiles: Vec<Tile>,
     tokens: Plot,
     money: Plot,
-    limits: Vec<Limit>,
+    limits: Vec<LimitRow>,
     calls: Vec<Tile>,
-    by: Axis,
+    by: SpenderAxis,
     axes: Vec<AxisLink>,
-    rows: Vec<Row>,
+    rows: Vec<SpenderRow>,
     notes: Vec<String>,
 }
 
@@ -106,19 +106,19 @@ struct Tile {
 }
 
 #[derive(Debug, Serialize)]
-struct Limit {
+struct LimitRow {
     words: String,
     percent: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct AxisLink {
-    axis: Axis,
+    axis: SpenderAxis,
     title: &'static str,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct SpenderRow {
     name: String,
     tokens: String,
     money: String,
@@ -135,17 +135,18 @@ struct Row {
 async fn show(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
-    Query(Choice { by }): Query<Choice>,
+    Query(OverviewChoice { by }): Query<OverviewChoice>,
 ) -> Result<Html, PageError> {
     let (days, mut spent) = dashboard.ledger.last_days(DAYS)?;
     spent.retain(|spending| viewer.may_see_of(&spending.user));
-    let axes = Axis::ALL
+    let axes = SpenderAxis::ALL
         .into_iter()
         .filter(|axis| *axis == by || spent.iter().any(|spending| !axis.spenders(spending).is_empty()));
-    let overview = Overview {
+    let of_tokens = |spent: Spent| (spent.tokens, viewer.texts.tokens(spent.tokens));
+    let overview = OverviewPage {
         tiles: tiles(&dashboard, &viewer, *days.end(), &spent),
-        tokens: plot(&viewer, &spent, &days, |spent| (spent.tokens, viewer.texts.tokens(spent.tokens))),
-        money: plot(&viewer, &spent, &days, |spent| (spent.nano_usd, spent.money())),
+        tokens: Plot::of("tokens", points(&viewer, &spent, &days, of_tokens)),
+        money: Plot::of("money", points(&viewer, &spent, &days, |spent| (spent.nano_usd, spent.money()))),
         limits: limits(&dashboard, &viewer),
         calls: call_tiles(&viewer.texts, calls_of(&spent)),
         by,
@@ -225,21 +226,22 @@ fn seconds(spread: Spread, percent: u32) -> String {
     }
 }
 
-fn plot(
+/// Returns a point for each day.
+fn points(
     viewer: &Viewer,
     spent: &[Spending],
     days: &std::ops::RangeInclusive<NaiveDate>,
     of: impl Fn(Spent) -> (u64, String),
-) -> Plot {
+) -> Vec<PlotPoint> {
     let days = days.start().iter_days().take_while(|day| day <= days.end());
     let points = days.map(|day| {
         let (value, words) = of(sum(spent.iter().filter(|spending| spending.day == day)));
-        Point { label: viewer.texts.date(&day, None), value, words }
+        PlotPoint { label: viewer.texts.date(&day, None), value, words }
     });
-    Plot::of(points.collect())
+    points.collect()
 }
 
-fn limits(dashboard: &Dashboard, viewer: &Viewer) -> Vec<Limit> {
+fn limits(dashboard: &Dashboard, viewer: &Viewer) -> Vec<LimitRow> {
     let (axis, chat) = match (viewer.is_owner, viewer.own_chat()) {
         (false, Some(chat)) => (BudgetAxis::Person(viewer.user().clone()), chat),
         _ => (BudgetAxis::Bot, ChatId(0)),
@@ -247,7 +249,7 @@ fn limits(dashboard: &Dashboard, viewer: &Viewer) -> Vec<Limit> {
     let all = dashboard.ledger.limits_of(axis, chat);
     let shown = |limit: &LimitUse| {
         let words = viewer.texts.used_of(limit.period, limit.bound.caps, limit.bound.usage.spent);
-        Limit { words: words.join(" · "), percent: limit.percent().min(100) }
+        LimitRow { words: words.join(" · "), percent: limit.percent().min(100) }
     };
     all.iter().map(shown).collect()
 }
@@ -255,9 +257,9 @@ fn limits(dashboard: &Dashboard, viewer: &Viewer) -> Vec<Limit> {
 async fn rows(
     dashboard: &Dashboard,
     viewer: &Viewer,
-    by: Axis,
+    by: SpenderAxis,
     spent: &[Spending],
-) -> Result<Vec<Row>, PageError> {
+) -> Result<Vec<SpenderRow>, PageError> {
     let mut of: BTreeMap<Spender, (Spent, Calls)> = BTreeMap::new();
     for spending in spent {
         for spender in by.spenders(spending) {
@@ -274,7 +276,7 @@ async fn rows(
         Spender::Person(user) => user.telegram_id().map(ChatId),
         Spender::Named(_) | Spender::Task(_) => None,
     });
-    let names = dashboard.names().find(chats, viewer.now).await;
+    let names = dashboard.find_names(chats, viewer.now).await;
     let all = sum(spent).tokens.max(1);
     let mut rows = Vec::new();
     for (spender, (spent, calls)) in ranked {
@@ -287,7 +289,7 @@ async fn rows(
             }
         };
         let percent = spent.tokens.saturating_mul(100) / all;
-        rows.push(Row {
+        rows.push(SpenderRow {
             name,
             tokens: viewer.texts.tokens(spent.tokens),
             money: spent.money(),

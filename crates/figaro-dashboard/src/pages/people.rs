@@ -33,31 +33,31 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Serialize)]
-struct People {
+struct PeoplePage {
     others: &'static str,
-    people: Vec<Row>,
-    groups: Vec<Group>,
+    people: Vec<PersonRow>,
+    groups: Vec<GroupRow>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct PersonRow {
     number: i64,
     name: String,
     username: String,
     seen: String,
     standing: &'static str,
     /// Changes that fit, in the order of their buttons.
-    changes: Vec<Button>,
+    changes: Vec<ChangeButton>,
 }
 
 #[derive(Debug, Serialize)]
-struct Button {
+struct ChangeButton {
     change: WantedChange,
     label: &'static str,
 }
 
 #[derive(Debug, Serialize)]
-struct Group {
+struct GroupRow {
     number: i64,
     name: String,
     is_denied: bool,
@@ -84,7 +84,7 @@ async fn show(
     let unseen: BTreeSet<&UserId> = on_list.filter(|user| !known.contains(user)).collect();
     let numbers = unseen.iter().filter_map(|user| user.telegram_id()).map(ChatId);
     let groups: Vec<ChatId> = list.chats.iter().chain(&list.denied_chats).copied().collect();
-    let names = dashboard.names().find(numbers.chain(groups.iter().copied()), viewer.now).await;
+    let names = dashboard.find_names(numbers.chain(groups.iter().copied()), viewer.now).await;
     let of_profile = |profile: &UserProfile| {
         let name = Some(&profile.names.shown).filter(|name| !name.is_empty());
         let name = name.cloned().unwrap_or_else(|| profile.user.to_string());
@@ -94,20 +94,21 @@ async fn show(
             &viewer,
             &list,
             &profile.user,
-            Known { name, username: profile.names.username.clone(), seen },
+            PersonNames { name, username: profile.names.username.clone(), seen },
         )
     };
     let seen = profiles.iter().filter_map(of_profile);
     let unseen = unseen.into_iter().filter_map(|user| {
-        let known = Known { name: names.of_user(user), username: None, seen: String::new() };
+        let known = PersonNames { name: names.of_user(user), username: None, seen: String::new() };
         row(&dashboard, &viewer, &list, user, known)
     });
-    let people = People {
+    let people = PeoplePage {
         others: others(&dashboard, &viewer.texts),
-        people: seen.chain(unseen).take(LISTED).collect(),
+        // Those on the list first: they must not fall out.
+        people: unseen.chain(seen).take(LISTED).collect(),
         groups: groups
             .into_iter()
-            .map(|chat| Group {
+            .map(|chat| GroupRow {
                 number: chat.0,
                 name: names.of(chat),
                 is_denied: list.denied_chats.contains(&chat),
@@ -125,8 +126,8 @@ fn others(dashboard: &Dashboard, texts: &Texts) -> &'static str {
     }
 }
 
-/// What is known about a person.
-struct Known {
+/// Name of a person, and when they were seen.
+struct PersonNames {
     name: String,
     username: Option<String>,
     seen: String,
@@ -138,8 +139,8 @@ fn row(
     viewer: &Viewer,
     list: &AccessList,
     user: &UserId,
-    known: Known,
-) -> Option<Row> {
+    known: PersonNames,
+) -> Option<PersonRow> {
     let texts = &viewer.texts;
     let number = user.telegram_id().filter(|number| *number > 0)?;
     let is_owner = is_owner(&dashboard.access, list, user);
@@ -159,11 +160,11 @@ fn row(
     ];
     let is_now = |other: AccessRole| other == role && is_in && !is_out;
     let roles = roles.into_iter().filter(|(_, role)| !is_now(*role));
-    let roles = roles.map(|(change, role)| Button { change, label: texts.role(role) });
-    let deny = (!is_out).then(|| Button { change: WantedChange::Deny, label: texts.button_block() });
+    let roles = roles.map(|(change, role)| ChangeButton { change, label: texts.role(role) });
+    let deny = (!is_out).then(|| ChangeButton { change: WantedChange::Deny, label: texts.button_block() });
     let changes = if is_owner { Vec::new() } else { roles.chain(deny).collect() };
-    let Known { name, username, seen } = known;
-    Some(Row { number, name, username: username.unwrap_or_default(), seen, standing, changes })
+    let PersonNames { name, username, seen } = known;
+    Some(PersonRow { number, name, username: username.unwrap_or_default(), seen, standing, changes })
 }
 
 #[derive(Debug, Deserialize)]
@@ -182,7 +183,7 @@ async fn change(
     }
     let (user, texts) = (UserId::telegram(number), &viewer.texts);
     let list = dashboard.store.settings().access()?;
-    let name = dashboard.names().find([ChatId(number)], viewer.now).await.of(ChatId(number));
+    let name = dashboard.find_names([ChatId(number)], viewer.now).await.of(ChatId(number));
     let told = if is_owner(&dashboard.access, &list, &user) {
         texts.owner_has_no_role()
     } else {

@@ -20,24 +20,24 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Serialize)]
-struct ShownServers {
-    servers: Vec<ShownServer>,
+struct ServersPage {
+    servers: Vec<ServerItem>,
 }
 
 #[derive(Debug, Serialize)]
-struct ShownServer {
+struct ServerItem {
     name: String,
     place: String,
     state: String,
     is_bad: bool,
     is_off: bool,
     restarts: String,
-    tools: Vec<ShownTool>,
+    tools: Vec<ToolItem>,
     left_out: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct ShownTool {
+struct ToolItem {
     name: String,
     about: String,
     is_approved: bool,
@@ -49,10 +49,10 @@ async fn show(
 ) -> Result<Html, PageError> {
     let all = dashboard.rulings.servers.all();
     let servers = all.iter().map(|server| shown(&viewer.texts, server)).collect();
-    viewer.page(&dashboard, SPEC.shown("servers.html"), ShownServers { servers })
+    viewer.page(&dashboard, SPEC.shown("servers.html"), ServersPage { servers })
 }
 
-fn shown(texts: &Texts, server: &Server) -> ShownServer {
+fn shown(texts: &Texts, server: &Server) -> ServerItem {
     let status = server.status();
     let state = match &status.phase {
         ServerPhase::Off => texts.servers_off().to_owned(),
@@ -60,7 +60,7 @@ fn shown(texts: &Texts, server: &Server) -> ShownServer {
         ServerPhase::Ready => fill(texts.servers_ready(), &[("count", &status.tools.len().to_string())]),
         ServerPhase::Failed(why) => fill(texts.servers_failed(), &[("reason", why)]),
     };
-    let tools = status.tools.iter().map(|tool| ShownTool {
+    let tools = status.tools.iter().map(|tool| ToolItem {
         name: tool.remote.clone(),
         about: tool.description.clone(),
         is_approved: tool.is_approved,
@@ -68,7 +68,7 @@ fn shown(texts: &Texts, server: &Server) -> ShownServer {
     let left_out = status.left_out.iter().map(|left_out| {
         fill(texts.servers_left_out(), &[("tool", &left_out.name), ("reason", &left_out.reason)])
     });
-    ShownServer {
+    ServerItem {
         name: server.config.name.clone(),
         place: server.config.place(),
         state,

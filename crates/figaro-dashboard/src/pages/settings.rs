@@ -19,12 +19,12 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Serialize)]
-struct ShownSettings<'a> {
-    settings: Vec<Row<'a>>,
+struct SettingsPage<'a> {
+    settings: Vec<SettingRow<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row<'a> {
+struct SettingRow<'a> {
     name: &'static str,
     value: Option<&'a str>,
     is_set: bool,
@@ -35,12 +35,12 @@ async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
 ) -> Result<Html, PageError> {
-    let rows = dashboard.settings.iter().map(|variable| Row {
+    let rows = dashboard.settings.iter().map(|variable| SettingRow {
         name: variable.name,
         value: variable.value.as_deref(),
         is_set: variable.is_set,
         meaning: &variable.meaning,
     });
     let settings = rows.collect();
-    viewer.page(&dashboard, SPEC.shown("settings.html"), ShownSettings { settings })
+    viewer.page(&dashboard, SPEC.shown("settings.html"), SettingsPage { settings })
 }

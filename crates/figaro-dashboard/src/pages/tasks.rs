@@ -13,7 +13,7 @@ use crate::names::FoundNames;
 use crate::page::{Html, PageSpec};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use figaro_agent::task_control::{TaskAction, TaskActionResult};
+use figaro_agent::task_control::{TaskAction, TaskActionResult, UNDO};
 use figaro_base::ids::TaskId;
 use figaro_domain::task::{PauseReason, RunStatus, Task, TaskRun, TaskState};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
@@ -21,7 +21,7 @@ use figaro_prompts::texts::{Texts, fill, schedules};
 
 /// Time ahead that the calendar shows, and its maximum number of runs: of a task, and of all.
 const AHEAD: TimeDelta = TimeDelta::days(7);
-const RUNS_OF_TASK: usize = 40;
+const RUNS_OF_TASK: usize = 14;
 const RUNS: usize = 100;
 /// Time for which an ended task is listed.
 const LISTED: TimeDelta = TimeDelta::days(7);
@@ -33,26 +33,26 @@ pub(super) fn routes() -> Router<Dashboard> {
 }
 
 #[derive(Debug, Serialize)]
-struct Tasks {
-    days: Vec<Day>,
-    tasks: Vec<Row>,
+struct TasksPage {
+    days: Vec<CalendarDay>,
+    tasks: Vec<TaskRow>,
 }
 
 #[derive(Debug, Serialize)]
-struct Day {
+struct CalendarDay {
     date: String,
-    runs: Vec<Coming>,
+    runs: Vec<ComingRun>,
 }
 
 #[derive(Debug, Serialize)]
-struct Coming {
+struct ComingRun {
     id: TaskId,
     time: String,
     title: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct TaskRow {
     id: TaskId,
     title: String,
     schedule: String,
@@ -61,25 +61,25 @@ struct Row {
     next: String,
     state: String,
     /// Actions that fit, in the order of their buttons.
-    actions: Vec<Button>,
+    actions: Vec<ActionButton>,
 }
 
 #[derive(Debug, Serialize)]
-struct Button {
+struct ActionButton {
     action: WantedAction,
     label: &'static str,
 }
 
 #[derive(Debug, Serialize)]
-struct OneTask {
-    row: Row,
+struct TaskPage {
+    row: TaskRow,
     prompt: String,
     agent: String,
-    runs: Vec<Run>,
+    runs: Vec<RunRow>,
 }
 
 #[derive(Debug, Serialize)]
-struct Run {
+struct RunRow {
     due: String,
     status: &'static str,
     is_bad: bool,
@@ -129,14 +129,14 @@ const fn rank(task: &Task) -> u8 {
 
 async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, PageError> {
     let all = seen(&dashboard, &viewer)?;
-    let names = dashboard.names().find(all.iter().map(|task| task.place.chat), viewer.now).await;
+    let names = dashboard.find_names(all.iter().map(|task| task.place.chat), viewer.now).await;
     let tasks = all.iter().map(|task| row(&viewer, task, &names)).collect();
-    let tasks = Tasks { days: calendar(&viewer, &all), tasks };
+    let tasks = TasksPage { days: calendar(&viewer, &all), tasks };
     viewer.page(&dashboard, SPEC.shown("tasks.html"), tasks)
 }
 
 /// Returns the runs of the coming days, in the zone of the person.
-fn calendar(viewer: &Viewer, tasks: &[Task]) -> Vec<Day> {
+fn calendar(viewer: &Viewer, tasks: &[Task]) -> Vec<CalendarDay> {
     let end = viewer.now + AHEAD;
     let active = tasks.iter().filter(|task| task.state == TaskState::Active);
     let runs = active.flat_map(|task| {
@@ -146,23 +146,23 @@ fn calendar(viewer: &Viewer, tasks: &[Task]) -> Vec<Day> {
     let mut runs: Vec<(DateTime<Utc>, &Task)> = runs.collect();
     runs.sort_by_key(|(at, task)| (*at, task.id));
     runs.truncate(RUNS);
-    let mut days: Vec<Day> = Vec::new();
+    let mut days: Vec<CalendarDay> = Vec::new();
     for (at, task) in runs {
         let at = at.with_timezone(&viewer.zone);
         let date = viewer.texts.date(&at, None);
-        let run = Coming { id: task.id, time: at.format("%H:%M").to_string(), title: task.title() };
+        let run = ComingRun { id: task.id, time: at.format("%H:%M").to_string(), title: task.title() };
         match days.last_mut().filter(|day| day.date == date) {
             Some(day) => day.runs.push(run),
-            None => days.push(Day { date, runs: vec![run] }),
+            None => days.push(CalendarDay { date, runs: vec![run] }),
         }
     }
     days
 }
 
-fn row(viewer: &Viewer, task: &Task, names: &FoundNames) -> Row {
+fn row(viewer: &Viewer, task: &Task, names: &FoundNames) -> TaskRow {
     let texts = &viewer.texts;
     let next = task.next.filter(|_| task.state == TaskState::Active);
-    Row {
+    TaskRow {
         id: task.id,
         title: task.title(),
         schedule: schedules::schedule(texts, task, viewer.now),
@@ -170,7 +170,7 @@ fn row(viewer: &Viewer, task: &Task, names: &FoundNames) -> Row {
         creator: task.creator.name.clone(),
         next: next.map(|at| viewer.time(at)).unwrap_or_default(),
         state: state(viewer, task),
-        actions: actions(texts, task),
+        actions: actions(texts, task, viewer.now),
     }
 }
 
@@ -189,21 +189,22 @@ fn state(viewer: &Viewer, task: &Task) -> String {
     }
 }
 
-fn actions(texts: &Texts, task: &Task) -> Vec<Button> {
+fn actions(texts: &Texts, task: &Task, now: DateTime<Utc>) -> Vec<ActionButton> {
     let pause = match task.state {
         TaskState::Paused(_) => (WantedAction::Resume, texts.button_resume(), true),
         _ => (WantedAction::Pause, texts.button_pause(), task.is_live()),
     };
     let is_cancelled = matches!(task.state, TaskState::Cancelled(_));
+    let may_revive = matches!(task.state, TaskState::Cancelled(at) if now - at < UNDO);
     let all = [
         (WantedAction::Run, texts.button_run_now(), task.lease.is_none() && !is_cancelled),
         (WantedAction::Skip, texts.button_skip(), task.asked.is_some()),
         pause,
         (WantedAction::Cancel, texts.button_cancel(), task.is_live()),
-        (WantedAction::Revive, texts.button_undo(), is_cancelled),
+        (WantedAction::Revive, texts.button_undo(), may_revive),
     ];
     let fitting = all.into_iter().filter(|(_, _, fits)| *fits);
-    fitting.map(|(action, label, _)| Button { action, label }).collect()
+    fitting.map(|(action, label, _)| ActionButton { action, label }).collect()
 }
 
 async fn one(
@@ -213,9 +214,9 @@ async fn one(
 ) -> Result<Html, PageError> {
     let task = dashboard.tasks.store.find(id)?.filter(|task| may_see(&viewer, task));
     let task = task.ok_or(PageError::NotFound)?;
-    let names = dashboard.names().find([task.place.chat], viewer.now).await;
+    let names = dashboard.find_names([task.place.chat], viewer.now).await;
     let runs = dashboard.tasks.store.runs(id)?;
-    let shown = OneTask {
+    let shown = TaskPage {
         row: row(&viewer, &task, &names),
         prompt: task.prompt.clone(),
         agent: task.agent.clone(),
@@ -225,7 +226,7 @@ async fn one(
     viewer.page(&dashboard, SPEC.below("task.html", &title), shown)
 }
 
-fn run(viewer: &Viewer, run: &TaskRun) -> Run {
+fn run(viewer: &Viewer, run: &TaskRun) -> RunRow {
     let texts = &viewer.texts;
     let (status, is_bad) = match run.status {
         RunStatus::Delivered => (texts.run_delivered(), false),
@@ -236,7 +237,7 @@ fn run(viewer: &Viewer, run: &TaskRun) -> Run {
         RunStatus::Skipped => (texts.run_skipped(), false),
     };
     let usage = run.cost.usage.total();
-    Run {
+    RunRow {
         due: viewer.time(run.due),
         status,
         is_bad,
@@ -249,6 +250,13 @@ fn run(viewer: &Viewer, run: &TaskRun) -> Run {
         },
         error: run.error.as_ref().map(|reason| texts.reason(reason)).unwrap_or_default(),
     }
+}
+
+/// Returns `true` if a person may have a task act in its chat: owners, and those who are there.
+async fn may_reach(dashboard: &Dashboard, viewer: &Viewer, task: &Task, action: TaskAction) -> bool {
+    viewer.may_see(task.place.chat)
+        || action.is_restraint()
+        || dashboard.channel.is_member(task.place.chat, viewer.user()).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -273,6 +281,10 @@ async fn act(
         WantedAction::Cancel => (TaskAction::Cancel, texts.task_cancelled()),
         WantedAction::Revive => (TaskAction::Revive, texts.task_revived()),
     };
+    if !may_reach(&dashboard, &viewer, &task, action).await {
+        viewer.browser.tell(texts.task_not_there().to_owned());
+        return Ok(Redirect::to("../tasks"));
+    }
     tracing::info!(task = %id, user = %viewer.user(), ?action, "a task was changed in the dashboard");
     viewer.browser.tell(match dashboard.tasks.act(&task, action).await? {
         TaskActionResult::Done(_) => done.to_owned(),

@@ -19,14 +19,17 @@ const LOCAL: [&str; 3] = ["http://127.", "http://localhost", "http://[::1]"];
 pub(super) struct DashboardCommand {
     cards: Cards,
     sign_in: Option<SignIn>,
+    for_everybody: bool,
 }
 
 #[async_trait]
 impl Command for DashboardCommand {
     fn spec(&self) -> CommandSpec {
-        CommandSpec::new("dashboard", Texts::command_dashboard)
-            .group(Group::Settings)
-            .offered_if(self.sign_in.is_some())
+        let spec = CommandSpec::new("dashboard", Texts::command_dashboard).offered_if(self.sign_in.is_some());
+        match self.for_everybody {
+            true => spec.group(Group::Settings),
+            false => spec.group(Group::Owner).owners(),
+        }
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
@@ -36,7 +39,9 @@ impl Command for DashboardCommand {
 
 impl DashboardCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), sign_in: handles.sign_in.clone() }
+        let (sign_in, for_everybody) =
+            handles.sign_in.clone().map_or((None, false), |(sign_in, everybody)| (Some(sign_in), everybody));
+        Self { cards: handles.cards.clone(), sign_in, for_everybody }
     }
 
     fn card(&self, asker: &Asker) -> Card {

@@ -84,8 +84,8 @@ pub struct Handles {
     pub task_control: TaskControl,
     /// Rules on calls that wait for an approval.
     pub rulings: Rulings,
-    /// Tickets for the dashboard; `None` if it is off.
-    pub sign_in: Option<SignIn>,
+    /// Tickets for the dashboard, and whether everybody has one or only owners; `None` if it is off.
+    pub sign_in: Option<(SignIn, bool)>,
     /// Time zone of chats without a zone.
     pub default_zone: Tz,
     /// Configured MCP servers other than Telegram's.

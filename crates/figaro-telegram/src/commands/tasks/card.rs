@@ -1,12 +1,13 @@
 //! Cards of a task and of its last runs, built from stored data. The delivery sends the first card as proof of what a
 //! turn did; buttons replace it by either.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::super::card::{Card, explain_unknown};
 use super::super::list_page::ListPage;
 use crate::callback::{Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
+use figaro_agent::task_control::UNDO;
 use figaro_base::text::one_line;
 use figaro_domain::task::{PauseReason, RunStatus, Task, TaskRun, TaskState};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
@@ -17,8 +18,6 @@ use figaro_prompts::texts::{Texts, fill, schedules};
 const TIMES: usize = 3;
 /// Maximum length of a prompt on a card, in characters.
 const PROMPT_CHARS: usize = 500;
-/// Time within which a cancelled task can be restored.
-pub(super) const UNDO: TimeDelta = TimeDelta::minutes(1);
 
 /// Settings and data to show the cards of tasks.
 #[derive(Debug, Clone, Copy)]
@@ -226,6 +225,8 @@ pub(super) mod tests {
 
     use chrono::TimeZone;
     use figaro_base::tz::Tz;
+
+    use chrono::TimeDelta;
 
     use super::*;
     use crate::commands::list_page::ROWS;

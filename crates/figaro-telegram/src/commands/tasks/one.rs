@@ -1,18 +1,16 @@
 //! Buttons of one task: they show it, change it, and open its history and settings. A message that is known as the
 //! card of its task updates by itself; other messages become such cards.
 
-use chrono::{DateTime, Utc};
-
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::{Press, Pressed};
 use super::TasksCommand;
-use super::card::{TaskView, UNDO};
+use super::card::TaskView;
 use super::drawn::lead;
 use crate::callback::{TaskPress, TaskVerb};
 use figaro_agent::task_control::{TaskAction, TaskActionResult};
 use figaro_base::ids::MessageId;
-use figaro_domain::task::{Shows, Task, TaskChange, TaskMessage, TaskState};
+use figaro_domain::task::{Shows, Task, TaskChange, TaskMessage};
 use figaro_policy::access::{Standing, may_change};
 use figaro_prompts::AgentSet;
 use figaro_prompts::texts::fill;
@@ -166,9 +164,6 @@ impl TasksCommand {
         done: &str,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(on.asker);
-        if action == TaskAction::Revive && is_gone(&task, self.cards.now()) {
-            return Ok(Pressed::both(texts.gone(), self.shows(on, &task).await?));
-        }
         let (task, words) = match self.changes.act(&task, action).await? {
             TaskActionResult::Done(task) if on.is_card(&task) => {
                 // The card updates by itself, because the task has changed.
@@ -235,9 +230,4 @@ fn may_look(asker: &Asker, task: &Task) -> bool {
 
 fn is_own(asker: &Asker, task: &Task) -> bool {
     asker.standing == Standing::Owner || asker.speaker.user == task.creator.user
-}
-
-/// Returns `true` if a cancelled task can no longer be restored.
-fn is_gone(task: &Task, now: DateTime<Utc>) -> bool {
-    matches!(task.state, TaskState::Cancelled(at) if now - at >= UNDO)
 }

@@ -1,0 +1,270 @@
+//! Whoever is no owner sees what is theirs and nothing else, whatever page, id or form they try.
+
+use reqwest::Url;
+
+use super::browser::{Browser, Page};
+use super::crawl::Found;
+use super::html::Form;
+use super::scene::{BETH, CARL, COMMON, DORA, OF_THE_BOT, OWNER, Who, filled};
+use crate::support::scene::TEAM;
+use crate::support::wait::eventually;
+use crate::support::{ANN, World};
+
+const FOR_OWNERS: [&str; 5] = ["people", "agents", "servers", "audit", "settings"];
+const ACTIONS: [&str; 6] = ["run", "pause", "resume", "cancel", "revive", "skip"];
+const ALL: [&Who; 4] = [&OWNER, &BETH, &CARL, &DORA];
+
+/// What somebody must see nowhere: words and numbers of others.
+fn hidden_from(viewer: &Who) -> Vec<String> {
+    let others = ALL.into_iter().filter(|who| *who != viewer);
+    let mut all: Vec<String> = others.clone().map(|who| who.root.to_owned()).collect();
+    all.extend(others.map(|who| who.id.to_string()));
+    all.extend(OF_THE_BOT.map(str::to_owned));
+    all.push(if viewer.group == TEAM { "Qclub" } else { "Qteam" }.to_owned());
+    all
+}
+
+/// Fails if an answer has something of others, except for what whoever asked has named.
+fn shows_nothing_of_others(viewer: &Who, asked: &str, page: &Page) {
+    let whole = page.whole().to_lowercase();
+    for words in hidden_from(viewer) {
+        let words = words.to_lowercase();
+        let is_shown = whole.contains(&words) && !asked.to_lowercase().contains(&words);
+        assert!(!is_shown, "{} sees {words} at {asked}: {}", viewer.root, page.whole());
+    }
+}
+
+/// Searches and lists that name somebody or everybody.
+fn prying() -> Vec<String> {
+    let mut all = vec![
+        format!("conversations?q={COMMON}"),
+        "conversations?q=Q".to_owned(),
+        "conversations?q=".to_owned(),
+    ];
+    for page in 0..4 {
+        all.push(format!("conversations?page={page}"));
+        all.push(format!("conversations?q={COMMON}&page={page}"));
+    }
+    let ids = ALL.into_iter().flat_map(|who| [who.id, who.group]).map(|id| id.to_string());
+    for id in ids.chain([ANN.to_string(), "0".to_owned()]) {
+        all.push(format!("conversations?chat={id}"));
+        all.push(format!("conversations?chat={id}&q={COMMON}"));
+        for form in [id.clone(), format!("tg:{id}"), format!("%20{id}"), format!("{id}%00")] {
+            all.push(format!("memory?of={form}"));
+            all.push(format!("?by=person&of={form}"));
+        }
+    }
+    for by in ["model", "person", "chat", "agent", "task", "key", "user", "tenant", ""] {
+        all.push(format!("?by={by}"));
+    }
+    all.extend(FOR_OWNERS.map(str::to_owned));
+    all.extend(["audit?refused=true", "audit?verify=true", "audit?before=3"].map(str::to_owned));
+    all
+}
+
+/// A page as somebody sees it, by whose id.
+async fn sees(viewer: &Who, browser: &Browser, asked: &str) -> Page {
+    let page = browser.get(asked).await;
+    assert!(page.status == 200 || page.status == 404, "{asked}: {}", page.whole());
+    shows_nothing_of_others(viewer, asked, &page);
+    page
+}
+
+/// Everybody's browser, in the order of [`ALL`], and what each finds.
+async fn signed_in(world: &World, dashboard: &super::Dashboard) -> Vec<(Browser, Found)> {
+    let mut all = Vec::new();
+    for who in ALL {
+        let browser = world.browser(dashboard, who.id).await;
+        let found = browser.finds().await;
+        all.push((browser, found));
+    }
+    all
+}
+
+#[tokio::test]
+async fn nobody_sees_anything_of_others_on_any_page() {
+    let (world, dashboard) = filled().await;
+    let browsers = signed_in(&world, &dashboard).await;
+    let (owner, of_owner) = &browsers[0];
+    // The owner sees everything, so the tests below ask for what is there.
+    for who in [&OWNER, &BETH, &CARL] {
+        for what in
+            ["name", "message", "answer", "pin", "fact", "task", "session", "second", "elsewhere", "ingroup"]
+        {
+            assert!(of_owner.has(&format!("{}{what}", who.root)), "{}{what}", who.root);
+        }
+    }
+    assert!(OF_THE_BOT.iter().all(|root| of_owner.has(root) || of_owner.has(&root.to_lowercase())));
+    for page in FOR_OWNERS {
+        owner.reads(page).await;
+    }
+    let mut urls: Vec<String> =
+        browsers.iter().flat_map(|(_, found)| found.urls()).map(|url| url.to_string()).collect();
+    urls.extend(prying());
+    urls.sort();
+    urls.dedup();
+    for (viewer, (browser, own)) in ALL.into_iter().zip(&browsers).skip(1) {
+        for page in &own.pages {
+            shows_nothing_of_others(viewer, "", page);
+        }
+        for url in &urls {
+            sees(viewer, browser, url).await;
+        }
+        for page in FOR_OWNERS {
+            assert_eq!(browser.status(page).await, 404, "{page}");
+        }
+    }
+    for (who, (_, own)) in [(&BETH, &browsers[1]), (&CARL, &browsers[2])] {
+        for what in ["message", "answer", "pin", "fact", "task", "session", "second", "elsewhere"] {
+            assert!(own.has(&format!("{}{what}", who.root)), "{} misses their {what}", who.root);
+        }
+        assert!(!own.has(&format!("{}ingroup", who.root)), "a group is no private chat");
+    }
+}
+
+#[tokio::test]
+async fn ids_of_others_are_not_there() {
+    let (world, dashboard) = filled().await;
+    let browsers = signed_in(&world, &dashboard).await;
+    let is_one = |url: &Url| {
+        let mut parts = url.path().split('/').skip(2);
+        matches!(parts.next(), Some("conversations" | "tasks")) && parts.next().is_some()
+    };
+    for (at, (viewer, (browser, own))) in ALL.into_iter().zip(&browsers).enumerate().skip(1) {
+        let mut count = 0;
+        for (_, found) in browsers.iter().take(at).chain(browsers.iter().skip(at + 1)) {
+            for url in found.urls().into_iter().filter(|url| is_one(url) && !own.urls().contains(url)) {
+                assert_eq!(browser.status(url.as_str()).await, 404, "{}: {url}", viewer.root);
+                count += 1;
+            }
+        }
+        assert!(count > 5, "{count}");
+    }
+}
+
+#[tokio::test]
+async fn the_spending_of_others_is_in_no_number() {
+    let (world, dashboard) = filled().await;
+    for viewer in [&BETH, &CARL] {
+        let browser = world.browser(&dashboard, viewer.id).await;
+        for page in ["", "?by=model", "?by=person", "?by=chat"] {
+            let body = browser.reads(page).await;
+            assert!(body.contains(&format!("{} M tokens", viewer.spent)), "{}: {body}", viewer.root);
+            let others = ALL.into_iter().filter(|who| *who != viewer && who.spent != "0");
+            for spent in others.map(|who| who.spent).chain(["14", "6.7", "8.8"]) {
+                assert!(!body.contains(&format!("{spent} M tokens")), "{} sees {spent}: {body}", viewer.root);
+            }
+        }
+    }
+    let whole = world.browser(&dashboard, OWNER.id).await.reads("").await;
+    assert!(whole.contains("14 M tokens"), "{whole}");
+}
+
+/// Forms that whoever has seen those of others can make of them.
+fn forged(forms: &[Form], viewer: &Who) -> Vec<Form> {
+    let field = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    let mut all = forms.to_vec();
+    for form in forms {
+        let path = form.url.path().trim_start_matches("/dashboard/").to_owned();
+        let parts: Vec<&str> = path.split('/').collect();
+        let other = |fields: Vec<(String, String)>| Form { url: form.url.clone(), fields };
+        match parts[..] {
+            ["memory", user, kind, id] => {
+                let own = form.url.join(&format!("/dashboard/memory/{}/{kind}/{id}", viewer.id)).unwrap();
+                for fields in [Vec::new(), field("words", "Hijacked"), form.fields.clone()] {
+                    all.push(Form { url: own.clone(), fields: fields.clone() });
+                    all.push(other(fields));
+                }
+                assert_ne!(user, viewer.id.to_string());
+            }
+            ["tasks", _] => all.extend(ACTIONS.map(|action| other(field("action", action)))),
+            ["approvals", _] => {
+                all.extend(["once", "hour", "denied"].map(|ruled| other(field("ruled", ruled))))
+            }
+            ["people", _] => {
+                all.extend(["admin", "member", "guest", "deny"].map(|change| other(field("change", change))));
+                let own = form.url.join(&format!("/dashboard/people/{}", viewer.id)).unwrap();
+                all.push(Form { url: own, fields: field("change", "admin") });
+            }
+            _ => {}
+        }
+    }
+    let server = forms[0].url.join("/dashboard/servers/Qserver").unwrap();
+    all.push(Form { url: server, fields: Vec::new() });
+    all
+}
+
+/// What the owner sees of everybody and of everything that a form changes.
+async fn state(owner: &Browser) -> Vec<String> {
+    let found = owner.finds().await;
+    let is_state = |page: &&Page| {
+        let rest = page.url.as_str().strip_prefix(owner.root.as_str()).unwrap();
+        ["memory", "tasks", "approvals", "people", "servers"].iter().any(|begin| rest.starts_with(begin))
+    };
+    let mut all: Vec<String> =
+        found.pages.iter().filter(is_state).map(|page| format!("{}\n{}", page.url, page.body)).collect();
+    all.sort();
+    all
+}
+
+#[tokio::test]
+async fn forms_of_others_change_nothing() {
+    let (world, dashboard) = filled().await;
+    let browsers = signed_in(&world, &dashboard).await;
+    let owner = &browsers[0].0;
+    let (before, asked, sent) =
+        (state(owner).await, world.model.requests().len(), world.telegram.calls().len());
+    for (viewer, (browser, own)) in ALL.into_iter().zip(&browsers).skip(1) {
+        let own = own.forms();
+        let others: Vec<Form> = browsers
+            .iter()
+            .flat_map(|(_, found)| found.forms())
+            .filter(|form| {
+                let is_same = |mine: &Form| mine.url == form.url;
+                !own.iter().any(is_same)
+            })
+            .collect();
+        assert!(others.len() > 15, "{}", others.len());
+        for form in forged(&others, viewer) {
+            let page = browser.submits(&form).await;
+            assert_eq!(page.status, 404, "{}: {form:?}: {}", viewer.root, page.body);
+            shows_nothing_of_others(viewer, form.url.as_str(), &page);
+        }
+    }
+    assert_eq!(state(owner).await, before);
+    assert_eq!(world.model.requests().len(), asked, "no task has run");
+    let calls = world.telegram.calls();
+    let done: Vec<&str> =
+        calls[sent..].iter().map(|call| call.method.as_str()).filter(|m| *m != "getUpdates").collect();
+    assert_eq!(done, Vec::<&str>::new(), "nothing was told or sent");
+}
+
+#[tokio::test]
+async fn a_page_of_somebody_else_is_no_copy_of_ones_own() {
+    let (world, dashboard) = filled().await;
+    let [beth, carl] = [world.browser(&dashboard, BETH.id).await, world.browser(&dashboard, CARL.id).await];
+    for path in ["", "conversations", "memory", "tasks", "approvals"] {
+        let tag = beth.get(path).await.header("etag").to_owned();
+        assert!(!tag.is_empty(), "{path}");
+        let asks = carl.request(reqwest::Method::GET, path).header("if-none-match", tag);
+        let page = Page::of(asks.send().await.unwrap()).await;
+        assert_eq!(page.status, 200, "{path}");
+        shows_nothing_of_others(&CARL, path, &page);
+    }
+}
+
+#[tokio::test]
+async fn what_runs_for_one_is_shown_to_no_other() {
+    let (world, dashboard) = filled().await;
+    let [beth, carl] = [world.browser(&dashboard, BETH.id).await, world.browser(&dashboard, CARL.id).await];
+    let forms = beth.finds().await.forms();
+    let run = forms.iter().find(|form| form.fields.iter().any(|(_, value)| value == "run")).unwrap();
+    world.when(&format!("{}task", BETH.root), figaro_offline::model::ModelReply::text("Qbethaoutcome zebra"));
+    assert!(beth.submits(run).await.status < 400);
+    let shown = async || beth.finds().await.has("Qbethaoutcome").then_some(());
+    eventually(|| "the outcome is not shown", shown).await;
+    for page in carl.finds().await.pages {
+        shows_nothing_of_others(&CARL, "", &page);
+    }
+    assert_eq!(carl.status(run.url.as_str()).await, 404);
+}
