@@ -132,33 +132,15 @@ impl MeteredStream {
                 self.span.answered_by(&model.provider, &model.model);
                 self.bill.model = Some(model.clone());
             }
-            Some(Ok(Event::TextDelta(text))) => {
-                self.first.get_or_insert_with(|| self.began.elapsed());
-                self.bill.text.push_str(text);
-            }
-            Some(Ok(Event::ToolCall(call))) => {
-                self.first.get_or_insert_with(|| self.began.elapsed());
-                self.bill.text.push_str(&call.arguments);
-            }
+            Some(Ok(Event::TextDelta(text))) => self.write(text),
+            Some(Ok(Event::ToolCall(call))) => self.write(&call.arguments),
             Some(Ok(Event::Searched)) => self.bill.searches += 1,
             Some(Ok(Event::Unseen(bytes))) => {
                 let bytes = u64::try_from(*bytes).unwrap_or(u64::MAX);
                 self.bill.unseen = bytes.div_ceil(BYTES_PER_UNSEEN_TOKEN);
             }
             Some(Ok(Event::Completed { finish, usage })) => {
-                let estimate = self.bill.estimate();
-                let mut usage = usage.unwrap_or(estimate);
-                // Some providers report only the input tokens, with 0 output.
-                if usage.output == 0 {
-                    usage.output = estimate.output;
-                }
-                self.span.used(usage.input, usage.output);
-                let whole = self.began.elapsed();
-                self.bill.calls = Calls::one(self.first.unwrap_or(whole), whole);
-                if let Some(booked) = self.bill.settle(Some(usage)) {
-                    // A booking that failed is in the log already.
-                    drop(booked.await);
-                }
+                let usage = self.complete(*usage).await;
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
             }
             Some(Err(error)) => {
@@ -168,6 +150,30 @@ impl MeteredStream {
             Some(Ok(Event::Found(_) | Event::Source(_) | Event::Private(_) | Event::Reasoned)) | None => {}
         }
         event
+    }
+
+    /// Adds to what the model wrote.
+    fn write(&mut self, text: &str) {
+        self.first.get_or_insert_with(|| self.began.elapsed());
+        self.bill.text.push_str(text);
+    }
+
+    /// Books an answer that is complete, and returns its usage; an estimate of what the provider does not report.
+    async fn complete(&mut self, reported: Option<Usage>) -> Usage {
+        let estimate = self.bill.estimate();
+        let mut usage = reported.unwrap_or(estimate);
+        // Some providers report only the input tokens, with 0 output.
+        if usage.output == 0 {
+            usage.output = estimate.output;
+        }
+        self.span.used(usage.input, usage.output);
+        let whole = self.began.elapsed();
+        self.bill.calls = Calls::one(self.first.unwrap_or(whole), whole);
+        if let Some(booked) = self.bill.settle(Some(usage)) {
+            // A booking that failed is in the log already.
+            drop(booked.await);
+        }
+        usage
     }
 
     /// Ends the call as if the provider had stopped it at the token limit.

@@ -6,6 +6,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, Url};
 
 use super::html::{self, Form};
 use crate::support::TIMEOUT;
+use crate::support::wait::eventually;
 
 /// Program of whoever signs in, unless a test names another.
 pub const PROGRAM: &str = "Mozilla/5.0 (X11; Linux x86_64) Tests/1.0";
@@ -62,7 +63,7 @@ impl Browser {
     }
 
     pub async fn get(&self, path: &str) -> Page {
-        Page::of(self.request(Method::GET, path).send().await.unwrap()).await
+        Page::patiently(&self.request(Method::GET, path)).await
     }
 
     /// The text of a page that has to be there.
@@ -86,7 +87,7 @@ impl Browser {
     pub async fn post_with(&self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Page {
         let request = self.form(path, fields);
         let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        Page::of(request.send().await.unwrap()).await
+        Page::patiently(&request).await
     }
 
     /// A form that says nothing of where it comes from.
@@ -112,6 +113,15 @@ impl Browser {
 }
 
 impl Page {
+    /// Asks again while there are too many requests: a test asks faster than a person.
+    pub async fn patiently(request: &RequestBuilder) -> Self {
+        let asking = async || {
+            let page = Self::of(request.try_clone().unwrap().send().await.unwrap()).await;
+            (page.status != 429).then_some(page)
+        };
+        eventually(|| "always too many requests", asking).await
+    }
+
     pub async fn of(response: Response) -> Self {
         let (url, status) = (response.url().clone(), response.status().as_u16());
         let headers = response.headers().clone();
@@ -130,6 +140,14 @@ impl Page {
             .iter()
             .map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
         format!("{}\n{}{}", self.status, headers.collect::<String>(), self.body)
+    }
+
+    /// The answer around these words, for whoever reads that a test failed.
+    pub fn around(&self, words: &str) -> String {
+        let whole = self.whole();
+        let at = whole.to_lowercase().find(&words.to_lowercase()).unwrap_or_default();
+        let from = whole.floor_char_boundary(at.saturating_sub(300));
+        whole[from..whole.ceil_char_boundary(whole.len().min(at + 300))].to_owned()
     }
 
     /// Addresses below the dashboard that the page links to, without their fragments.

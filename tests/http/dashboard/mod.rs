@@ -6,6 +6,7 @@ mod explore;
 mod html;
 mod others;
 mod scene;
+mod signing_in;
 
 use figaro_offline::model::{ModelReply, ReplyPart};
 use serde_json::Value;
