@@ -178,8 +178,7 @@ pub enum CliCommand {
     /// Print a link to the dashboard of the running bot. It signs its owner in, once.
     Dashboard {
         /// Name of the bot in bots.yaml, if there are several.
-        #[arg(default_value = "")]
-        bot: String,
+        bot: Option<String>,
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         #[arg(long)]
         store: Option<StoreUrl>,

@@ -104,7 +104,9 @@ fn no_name_of_a_command_stands_outside_of_its_own_file() {
     let names: BTreeSet<&str> = own.iter().map(|(_, name)| name.as_str()).collect();
     assert!(names.len() >= 14 && names.contains("deny"), "the scan finds the commands: {names:?}");
     let mut faults = Vec::new();
-    for (file, text) in product() {
+    // The paths of its pages are named like commands.
+    let pages = Path::new("crates/figaro-dashboard");
+    for (file, text) in product().into_iter().filter(|(file, _)| !file.starts_with(pages)) {
         let code = code_of(&text);
         // Where commands are told apart; elsewhere the same word may name something else, such as a field of JSON.
         let near = ["commands", "router", "inbound.rs"]

@@ -21,7 +21,7 @@ pub struct Rulings {
     pub parked: Parked,
     /// Queues that a turn continues in.
     pub mailboxes: Mailboxes,
-    /// Who may rule, and what is approved for an hour.
+    /// Rights to rule, and what is approved for an hour.
     pub approvers: Approvers,
     /// Other MCP servers, one of which may have to make the call.
     pub servers: Servers,

@@ -11,6 +11,7 @@ mod env_file;
 mod faults;
 mod http;
 mod log;
+mod mcp;
 mod models;
 mod of_model;
 mod of_service;
@@ -51,6 +52,7 @@ pub use http::{
     WebhookSettings, is_tenant,
 };
 pub use log::{LogFormat, LogSettings};
+pub use mcp::McpSettings;
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
@@ -147,19 +149,6 @@ impl MemorySettings {
         };
         reader.finish(settings)
     }
-}
-
-/// Settings of the Telegram MCP server.
-#[derive(Debug, Clone)]
-pub struct McpSettings {
-    /// Loopback port for outside clients, served only with `api_key`; 0 picks a free port.
-    pub port: u16,
-    /// Key of outside clients; `None` admits none.
-    pub api_key: Option<SecretString>,
-    /// Executable of the server; `None` for the default one.
-    pub binary: Option<PathBuf>,
-    /// Variables of our environment passed to the server: locations of programs and certificates.
-    pub inherited: Vec<(&'static str, String)>,
 }
 
 /// Location and retention of the store.
@@ -293,21 +282,6 @@ impl Settings {
         let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies).chain(&self.log.secrets()))
-    }
-}
-
-impl McpSettings {
-    const INHERITED: [&'static str; 3] = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"];
-
-    fn read(reader: &mut VariableReader<'_>) -> Self {
-        let read = |name: &&'static str| Some((*name, reader.get(name)?));
-        let inherited = Self::INHERITED.iter().filter_map(read).collect();
-        Self {
-            port: reader.number("MCP_HTTP_PORT", 0..=u64::from(u16::MAX)).try_into().unwrap_or_default(),
-            api_key: reader.get("MCP_API_KEY").map(SecretString::from),
-            binary: reader.get("MCP_SERVER_BIN").map(PathBuf::from),
-            inherited,
-        }
     }
 }
 

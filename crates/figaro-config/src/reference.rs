@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str]); 10] = [
     ("Tasks and time", &["TASKS_", "DEFAULT_TIMEZONE"]),
     ("Storage", &["STORE_URL", "KEEP_DAYS", "AUDIT_DAYS", "ERASE_AFTER", "BACKUP_"]),
     ("MCP", &["MCP_"]),
-    ("HTTP gateway", &["HTTP_", "METRICS_ADDR", "API_KEYS", "JWT_"]),
+    ("HTTP gateway", &["HTTP_", "DASHBOARD", "METRICS_ADDR", "API_KEYS", "JWT_"]),
     ("Log and telemetry", &["RUST_LOG", "LOG_FORMAT", "OTEL_"]),
 ];
 

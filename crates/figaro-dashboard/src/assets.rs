@@ -8,7 +8,7 @@ use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use super::error::PageError;
+use super::error::DashboardError;
 
 /// Files by name, with their types.
 const ASSETS: [(&str, &str, &str); 3] = [
@@ -29,9 +29,9 @@ pub(crate) fn version() -> &'static str {
 }
 
 /// Answers with a file.
-pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, PageError> {
+pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, DashboardError> {
     let found = ASSETS.iter().find(|(one, ..)| *one == name);
-    let (_, kind, text) = found.ok_or(PageError::NotFound)?;
+    let (_, kind, text) = found.ok_or(DashboardError::NotFound)?;
     let headers = [(header::CONTENT_TYPE, *kind), (header::CACHE_CONTROL, "max-age=31536000, immutable")];
     Ok((headers, *text).into_response())
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::browsers::SIGNED_IN_HOURS;
-use super::error::PageError;
+use super::error::DashboardError;
 use super::page::{self, Html};
 use super::state::Dashboard;
 use super::viewer::{cookie_name, cookies, number, program, standing};
@@ -17,8 +17,8 @@ pub(crate) async fn offer(
     State(dashboard): State<Dashboard>,
     Path(ticket): Path<String>,
     headers: HeaderMap,
-) -> Result<Html, PageError> {
-    let user = dashboard.sign_in.holder(&ticket).ok_or(PageError::Ticket)?;
+) -> Result<Html, DashboardError> {
+    let user = dashboard.sign_in.holder(&ticket).ok_or(DashboardError::Ticket)?;
     let profile = dashboard.store.profiles().find(&user)?;
     let name = profile.map(|profile| profile.names.shown).filter(|name| !name.is_empty());
     page::offer(&dashboard, &headers, &name.unwrap_or_else(|| number(&user)))
@@ -29,16 +29,17 @@ pub(crate) async fn redeem(
     State(dashboard): State<Dashboard>,
     Path(ticket): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, PageError> {
-    let (user, now) = (dashboard.sign_in.redeem(&ticket).ok_or(PageError::Ticket)?, dashboard.clock.now());
+) -> Result<Response, DashboardError> {
+    let (user, now) =
+        (dashboard.sign_in.redeem(&ticket).ok_or(DashboardError::Ticket)?, dashboard.clock.now());
     if standing(&dashboard, &user, now)?.is_none() {
-        return Err(PageError::SignedOut);
+        return Err(DashboardError::SignedOut);
     }
     // Another person may use the same browser next.
     let name = cookie_name(&dashboard);
     cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     let secret = dashboard.browsers().sign_in(user.clone(), program(&headers), now);
-    let secret = secret.ok_or_else(|| PageError::Failed("there are no random numbers".into()))?;
+    let secret = secret.ok_or_else(|| DashboardError::Failed("there are no random numbers".into()))?;
     tracing::info!(%user, "a browser was signed in to the dashboard");
     with_cookie(&dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600)
 }
@@ -47,14 +48,14 @@ pub(crate) async fn redeem(
 pub(crate) async fn leave(
     State(dashboard): State<Dashboard>,
     headers: HeaderMap,
-) -> Result<Response, PageError> {
+) -> Result<Response, DashboardError> {
     let name = cookie_name(&dashboard);
     cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     with_cookie(&dashboard, "", 0)
 }
 
 /// Returns to the first page with a cookie that lasts for some seconds.
-fn with_cookie(dashboard: &Dashboard, value: &str, seconds: i64) -> Result<Response, PageError> {
+fn with_cookie(dashboard: &Dashboard, value: &str, seconds: i64) -> Result<Response, DashboardError> {
     let url = dashboard.sign_in.url();
     let secure = if url.starts_with("https://") { "; Secure" } else { "" };
     // Other programs and bots at the same address do not get it.
@@ -64,7 +65,7 @@ fn with_cookie(dashboard: &Dashboard, value: &str, seconds: i64) -> Result<Respo
         cookie_name(dashboard)
     );
     let cookie =
-        HeaderValue::from_str(&cookie).map_err(|error| PageError::Failed(error.to_string().into()))?;
+        HeaderValue::from_str(&cookie).map_err(|error| DashboardError::Failed(error.to_string().into()))?;
     let back = if seconds > 0 { "../" } else { "./" };
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response())
 }

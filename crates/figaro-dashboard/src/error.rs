@@ -10,7 +10,7 @@ use figaro_store::StoreError;
 
 /// Reason why a request is not answered as asked.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum PageError {
+pub(crate) enum DashboardError {
     /// The browser is not signed in, or its person may no longer talk to the bot.
     #[error("not signed in")]
     SignedOut,
@@ -37,19 +37,19 @@ pub(crate) enum PageError {
     Failed(Arc<str>),
 }
 
-impl From<StoreError> for PageError {
+impl From<StoreError> for DashboardError {
     fn from(error: StoreError) -> Self {
         Self::Store(Arc::new(error))
     }
 }
 
-impl From<minijinja::Error> for PageError {
+impl From<minijinja::Error> for DashboardError {
     fn from(error: minijinja::Error) -> Self {
         Self::Failed(format!("{error:#}").into())
     }
 }
 
-impl PageError {
+impl DashboardError {
     pub(crate) const fn status(&self) -> StatusCode {
         match self {
             Self::SignedOut => StatusCode::UNAUTHORIZED,
@@ -76,7 +76,7 @@ impl PageError {
     }
 }
 
-impl IntoResponse for PageError {
+impl IntoResponse for DashboardError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
         response.extensions_mut().insert(self);
@@ -85,6 +85,6 @@ impl IntoResponse for PageError {
 }
 
 /// Answers a request for a page that there is not.
-pub(crate) async fn nothing() -> PageError {
-    PageError::NotFound
+pub(crate) async fn nothing() -> DashboardError {
+    DashboardError::NotFound
 }

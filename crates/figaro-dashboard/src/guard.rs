@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::error::PageError;
+use super::error::DashboardError;
 use super::page;
 use super::state::Dashboard;
 
@@ -36,11 +36,11 @@ pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let response = match is_read || is_own(&headers, dashboard.sign_in.url()) {
         true => next.run(request).await,
-        false => PageError::Foreign.into_response(),
+        false => DashboardError::Foreign.into_response(),
     };
-    let error = response.extensions().get::<PageError>().cloned();
+    let error = response.extensions().get::<DashboardError>().cloned();
     // What axum refuses itself: a path, a query or a form that cannot be read.
-    let unread = if is_read { PageError::NotFound } else { PageError::Unfit };
+    let unread = if is_read { DashboardError::NotFound } else { DashboardError::Unfit };
     let error = error.or_else(|| response.status().is_client_error().then_some(unread));
     let mut response = match error {
         Some(error) => page::fault(&dashboard, &headers, &path, &error),

@@ -17,6 +17,7 @@ mod names;
 mod page;
 mod pages;
 mod plot;
+mod spec;
 mod state;
 mod viewer;
 
@@ -30,12 +31,14 @@ pub use self::state::DashboardParts;
 
 use self::state::Dashboard;
 
+/// Path of the dashboard below the address of the gateway.
+pub const PATH: &str = "/dashboard";
 /// Maximum size of a form, in bytes.
 const MAX_FORM: usize = 64 << 10;
 
 /// Builds the router with all paths of the dashboard, which begin with `/dashboard`.
 pub fn router(parts: DashboardParts) -> Router {
-    let dashboard = Dashboard::new(parts);
+    let dashboard = Dashboard::new(parts, pages::ALL);
     let inside = pages::routes()
         .route("/events", get(live::events))
         .route("/leave", post(enter::leave))
@@ -47,6 +50,6 @@ pub fn router(parts: DashboardParts) -> Router {
         .with_state(dashboard);
     // Relative, because a proxy or the name of a bot may stand before the path.
     Router::new()
-        .route("/dashboard", get(async || Redirect::permanent("dashboard/")))
-        .nest("/dashboard/", inside)
+        .route(PATH, get(async || Redirect::temporary("dashboard/")))
+        .nest(&format!("{PATH}/"), inside)
 }

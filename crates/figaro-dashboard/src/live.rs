@@ -10,7 +10,7 @@ use futures::stream;
 use tokio::time::timeout;
 
 use super::browsers::StreamPermit;
-use super::error::PageError;
+use super::error::DashboardError;
 use super::state::Dashboard;
 use super::viewer::{Viewer, standing};
 use figaro_policy::access::Standing;
@@ -27,9 +27,9 @@ const AT_LATEST: Duration = Duration::from_secs(10);
 pub(crate) async fn events(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
-) -> Result<impl IntoResponse, PageError> {
-    let permit = dashboard.browsers().stream(&viewer.browser).ok_or(PageError::TooMany)?;
-    let first = OpenPage { news: dashboard.store.news(), dashboard, viewer, _permit: permit };
+) -> Result<impl IntoResponse, DashboardError> {
+    let permit = dashboard.browsers().stream(&viewer.browser).ok_or(DashboardError::TooMany)?;
+    let first = WatchedPage { news: dashboard.store.news(), dashboard, viewer, _permit: permit };
     let told = stream::unfold(first, async |mut page| {
         page.changed().await.then(|| {
             // Browsers leave out events without data.
@@ -43,14 +43,14 @@ pub(crate) async fn events(
 }
 
 /// A page that is kept up to date.
-struct OpenPage {
+struct WatchedPage {
     news: StoreNews,
     dashboard: Dashboard,
     viewer: Viewer,
     _permit: StreamPermit,
 }
 
-impl OpenPage {
+impl WatchedPage {
     /// Waits until there may be something new. Returns `false` if the page is told nothing any more.
     async fn changed(&mut self) -> bool {
         let next = async {

@@ -11,8 +11,8 @@ use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
 use super::assets;
-use super::error::PageError;
-use super::pages;
+use super::error::DashboardError;
+use super::spec::Shown;
 use super::state::Dashboard;
 use super::viewer::{Viewer, language_of};
 use figaro_prompts::texts::{Texts, fill};
@@ -74,47 +74,6 @@ impl Object for TextsByKey {
     }
 }
 
-/// Page of the navigation.
-#[derive(Debug)]
-pub(crate) struct PageSpec {
-    /// Path below the dashboard; empty for the first page.
-    pub(crate) path: &'static str,
-    pub(crate) title: fn(&Texts) -> &'static str,
-    /// `true` if only owners see it.
-    pub(crate) for_owners: bool,
-}
-
-/// Template of a page, and its place.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown<'a> {
-    pub(crate) template: &'static str,
-    /// Page of the navigation that it belongs to.
-    pub(crate) of: &'static PageSpec,
-    /// Title, if it is not that page itself.
-    pub(crate) title: Option<&'a str>,
-    /// `true` if the page loads itself anew when something changes.
-    pub(crate) is_live: bool,
-}
-
-impl Shown<'_> {
-    /// Leaves the page as it is while it is open, for what is dear to find.
-    pub(crate) const fn live_if(self, is_live: bool) -> Self {
-        Self { is_live, ..self }
-    }
-}
-
-impl PageSpec {
-    /// Returns how this page itself is shown.
-    pub(crate) const fn shown(&'static self, template: &'static str) -> Shown<'static> {
-        Shown { template, of: self, title: None, is_live: true }
-    }
-
-    /// Returns how a page below this one is shown.
-    pub(crate) const fn below<'a>(&'static self, template: &'static str, title: &'a str) -> Shown<'a> {
-        Shown { template, of: self, title: Some(title), is_live: true }
-    }
-}
-
 /// Entry of the navigation.
 #[derive(Debug, Serialize)]
 struct NavEntry {
@@ -147,8 +106,8 @@ impl Viewer {
         dashboard: &Dashboard,
         shown: Shown<'_>,
         content: impl Serialize,
-    ) -> Result<Html, PageError> {
-        let nav = pages::ALL.iter().filter(|page| self.is_owner || !page.for_owners);
+    ) -> Result<Html, DashboardError> {
+        let nav = dashboard.pages().iter().filter(|page| self.is_owner || !page.for_owners);
         let nav = nav.map(|page| NavEntry {
             path: page.path,
             title: (page.title)(&self.texts),
@@ -195,7 +154,7 @@ fn browser_language(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Writes the page with the button that signs a person in.
-pub(crate) fn offer(dashboard: &Dashboard, headers: &HeaderMap, name: &str) -> Result<Html, PageError> {
+pub(crate) fn offer(dashboard: &Dashboard, headers: &HeaderMap, name: &str) -> Result<Html, DashboardError> {
     let (tag, texts) = language_of(&dashboard.languages.locales, browser_language(headers));
     let frame =
         context! { title => texts.dashboard_title(), name, root => "../", ..base(dashboard, tag, texts) };
@@ -205,8 +164,13 @@ pub(crate) fn offer(dashboard: &Dashboard, headers: &HeaderMap, name: &str) -> R
 /// Writes the page of a fault.
 ///
 /// `path` is that of the request below the dashboard.
-pub(crate) fn fault(dashboard: &Dashboard, headers: &HeaderMap, path: &str, error: &PageError) -> Response {
-    if matches!(error, PageError::Store(_) | PageError::Failed(_)) {
+pub(crate) fn fault(
+    dashboard: &Dashboard,
+    headers: &HeaderMap,
+    path: &str,
+    error: &DashboardError,
+) -> Response {
+    if matches!(error, DashboardError::Store(_) | DashboardError::Failed(_)) {
         tracing::error!(%error, "a page of the dashboard failed");
     }
     let (tag, texts) = language_of(&dashboard.languages.locales, browser_language(headers));

@@ -16,6 +16,7 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::tz::Tz;
 use figaro_config::{AccessSettings, ShownVariable};
+use figaro_domain::message::Speaker;
 use figaro_ledger::Ledger;
 use figaro_memory::Chats;
 use figaro_prompts::Prompts;
@@ -23,6 +24,7 @@ use figaro_store::Store;
 
 use super::browsers::Browsers;
 use super::names::{ChatNames, FoundNames};
+use super::spec::PageSpec;
 
 /// Dependencies of the dashboard.
 #[derive(Debug)]
@@ -72,19 +74,31 @@ pub(crate) struct Dashboard(Arc<DashboardInner>);
 #[derive(Debug)]
 pub(crate) struct DashboardInner {
     parts: DashboardParts,
+    /// Pages of the navigation, in order.
+    pages: &'static [&'static PageSpec],
     browsers: Browsers,
     names: ChatNames,
 }
 
 impl Dashboard {
-    pub(crate) fn new(parts: DashboardParts) -> Self {
+    pub(crate) fn new(parts: DashboardParts, pages: &'static [&'static PageSpec]) -> Self {
         let background = parts.background.clone();
         let names = ChatNames::new(parts.channel.clone(), parts.store.profiles(), background);
-        Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, parts }))
+        Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, pages, parts }))
     }
 
     pub(crate) fn browsers(&self) -> &Browsers {
         &self.0.browsers
+    }
+
+    /// Returns the pages of the navigation, in order.
+    pub(crate) fn pages(&self) -> &'static [&'static PageSpec] {
+        self.0.pages
+    }
+
+    /// Returns the writer of a message: a person, or the bot.
+    pub(crate) fn writer(&self, person: Option<&Speaker>) -> String {
+        person.map_or_else(|| format!("@{}", self.username), |person| person.name.clone())
     }
 
     /// Looks up the names of chats and people.

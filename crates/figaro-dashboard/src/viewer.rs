@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use chrono::{DateTime, Datelike, Utc};
 
 use super::browsers::Browser;
-use super::error::PageError;
+use super::error::DashboardError;
 use super::state::Dashboard;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_base::tz::Tz;
@@ -63,21 +63,21 @@ impl Viewer {
 }
 
 impl FromRequestParts<Dashboard> for Viewer {
-    type Rejection = PageError;
+    type Rejection = DashboardError;
 
-    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, PageError> {
+    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, DashboardError> {
         let (now, name, program) = (dashboard.clock.now(), cookie_name(dashboard), program(&parts.headers));
         // Another site of the same domain could set one of the same name.
         let mut known = cookies(&parts.headers, &name)
             .filter_map(|secret| Some((secret, dashboard.browsers().find(secret, program, now)?)));
-        let (secret, browser) = known.next().ok_or(PageError::SignedOut)?;
+        let (secret, browser) = known.next().ok_or(DashboardError::SignedOut)?;
         if !browser.may_ask() {
-            return Err(PageError::TooMany);
+            return Err(DashboardError::TooMany);
         }
         let user = browser.user.clone();
         let Some(standing) = standing(dashboard, &user, now)? else {
             dashboard.browsers().sign_out(secret);
-            return Err(PageError::SignedOut);
+            return Err(DashboardError::SignedOut);
         };
         let profile = dashboard.store.profiles().find(&user)?;
         let chat = user.telegram_id().map(ChatId);
@@ -94,11 +94,11 @@ impl FromRequestParts<Dashboard> for Viewer {
 }
 
 impl FromRequestParts<Dashboard> for OwnerViewer {
-    type Rejection = PageError;
+    type Rejection = DashboardError;
 
-    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, PageError> {
+    async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, DashboardError> {
         let viewer = Viewer::from_request_parts(parts, dashboard).await?;
-        if viewer.is_owner { Ok(Self(viewer)) } else { Err(PageError::NotFound) }
+        if viewer.is_owner { Ok(Self(viewer)) } else { Err(DashboardError::NotFound) }
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn standing(
     dashboard: &Dashboard,
     user: &UserId,
     now: DateTime<Utc>,
-) -> Result<Option<Standing>, PageError> {
+) -> Result<Option<Standing>, DashboardError> {
     let Some(id) = user.telegram_id() else { return Ok(None) };
     let place = Place { chat: ChatId(id), kind: ChatKind::Private, title: None, topic: None };
     let list = dashboard.store.settings().access()?;

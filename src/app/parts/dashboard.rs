@@ -11,11 +11,8 @@ use crate::app::sign_ins::{OwnerSignIn, SignInEntry};
 use figaro_agent::sign_in::SignIn;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_config::DashboardUsers;
-use figaro_dashboard::DashboardParts;
+use figaro_dashboard::{DashboardParts, PATH};
 use figaro_ledger::Ledger;
-
-/// Path of the dashboard below the address of the gateway.
-const PATH: &str = "/dashboard";
 
 /// Makes the tickets of the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
 pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<SignIn> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::base::{Base, Bot};
-use super::dashboard::is_for_everybody;
 use super::tools::{record_books, task_tools};
 use figaro_agent::eraser::Eraser;
 use figaro_agent::rulings::Rulings;
@@ -41,7 +40,8 @@ pub(super) struct CommandTools {
     pub(super) all: Arc<Registry>,
     pub(super) telegram: TelegramTools,
     pub(super) desk: Desk,
-    pub(super) sign_in: Option<SignIn>,
+    /// Tickets for the dashboard, and whether everybody has one.
+    pub(super) sign_in: Option<(SignIn, bool)>,
 }
 
 /// Builds what changes tasks on request.
@@ -125,7 +125,7 @@ pub(super) fn handles(
         speaks: base.services.voice.is_some(),
         task_control: task_control(base, mailboxes),
         rulings: rulings(bot, mailboxes),
-        sign_in: tools.sign_in.map(|sign_in| (sign_in, is_for_everybody(base))),
+        sign_in: tools.sign_in,
         default_zone: base.settings.timezone,
         servers: bot.servers.clone(),
         mcp: bot.mcp.clone(),

@@ -147,7 +147,8 @@ pub(super) async fn build(
     let sign_in = dashboard::sign_in(&bot.base, door.as_ref(), plan.name);
     let _sign_in = sign_in.as_ref().map(|sign_in| dashboard::offered(&bot, sign_in, plan.host, plan.name));
     let all = turns.ender.tools.clone();
-    let tools = CommandTools { all, telegram, desk: desk.clone(), sign_in: sign_in.clone() };
+    let offered = sign_in.clone().map(|sign_in| (sign_in, dashboard::is_for_everybody(&bot.base)));
+    let tools = CommandTools { all, telegram, desk: desk.clone(), sign_in: offered };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let inline = inline::inline_runner(&bot, &ledger, owners.clone(), &servers);
     let hub = gateway.as_ref().map(|gateway| gateway.hub.clone());

@@ -35,7 +35,10 @@ pub struct Page {
 impl Browser {
     /// A browser that is not signed in.
     pub fn at(root: &str) -> Self {
-        let client = Client::builder().no_proxy().redirect(Policy::none()).timeout(TIMEOUT).build().unwrap();
+        // Each request has a connection of its own: one whose body was not read to its end takes no further request.
+        let client =
+            Client::builder().no_proxy().redirect(Policy::none()).timeout(TIMEOUT).pool_max_idle_per_host(0);
+        let client = client.build().unwrap();
         let root = Url::parse(root).unwrap();
         Self { client, root, program: Some(PROGRAM.to_owned()), cookie: None }
     }

@@ -1,46 +1,15 @@
-use super::*;
-use crate::support::{ANN, BOB};
-use std::time::Instant;
-
+use super::scene::*;
 #[tokio::test]
 async fn explore() {
-    let world = World::new().await;
-    world.otherwise(ModelReply::text("Fine."));
-    let dashboard = world.dashboard().await;
-    let ann = world.browser(&dashboard, ANN).await;
-    let ann2 = world.browser(&dashboard, ANN).await;
-    let bob = world.browser(&dashboard, BOB).await;
-    let nobody = dashboard.nobody();
-    for (what, browser, path) in [
-        ("ann", &ann, "tasks"),
-        ("ann", &ann, "conversations?q=x"),
-        ("assets", &ann, "assets/dashboard.css"),
-        ("nobody", &nobody, "tasks"),
-    ] {
-        let begun = Instant::now();
-        let mut first = None;
-        for n in 0..400 {
-            let page = browser.get(path).await;
-            if page.status == 429 && first.is_none() {
-                first = Some(n);
-                println!("{what} {path}: first 429 at {n} after {:?}: {:?}", begun.elapsed(), page.headers);
-                println!(
-                    "other browser of the same: {} bob: {} nobody: {} css: {}",
-                    ann2.status("tasks").await,
-                    bob.status("tasks").await,
-                    nobody.status("tasks").await,
-                    ann.status("assets/dashboard.css").await
-                );
-                let again = Instant::now();
-                loop {
-                    if browser.status(path).await != 429 {
-                        break;
-                    }
-                }
-                println!("served again after {:?}", again.elapsed());
-                break;
-            }
+    let (world, dashboard) = filled().await;
+    for who in [&OWNER, &BETH] {
+        let b = world.browser(&dashboard, who.id).await;
+        let found = b.finds().await;
+        for u in found.urls() { println!("{} URL {u}", who.root); }
+        for f in found.forms() { println!("{} FORM {} {:?}", who.root, f.url, f.fields); }
+        for page in found.pages {
+            let n = page.url.as_str().split("/dashboard/").nth(1).unwrap().replace('/', "_");
+            std::fs::write(format!("/tmp/dash/y{}-{n}.html", who.root), page.whole()).unwrap();
         }
-        println!("{what} {path}: {first:?} {:?}", begun.elapsed());
     }
 }

@@ -1,10 +1,16 @@
 //! The dashboard, through the real bot and with what browsers send.
 
+mod actions;
+mod answers;
+mod approvals;
 mod browser;
 mod crawl;
+mod events;
 mod explore;
 mod html;
+mod markup;
 mod others;
+mod paths;
 mod scene;
 mod signing_in;
 
@@ -43,7 +49,7 @@ impl World {
 
     /// A bot of this recipe with a dashboard.
     pub async fn dashboard_of(&self, recipe: Recipe) -> Dashboard {
-        let gateway = self.gateway_of(recipe).await;
+        let gateway = self.gateway_of(recipe.set("DASHBOARD", "everybody")).await;
         let root = format!("{}/dashboard/", gateway.url);
         Dashboard { gateway, root }
     }

@@ -5,8 +5,9 @@ use axum::extract::State;
 use axum::routing::get;
 use serde::Serialize;
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::OwnerViewer;
 use figaro_domain::agent::Agent;
@@ -47,7 +48,7 @@ struct PackItem {
 async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let (agents, packs) = (dashboard.prompts.agents(), dashboard.prompts.packs());
     let shown = AgentsPage {
         agents: agents

@@ -7,8 +7,9 @@ use axum::response::Redirect;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_agent::rulings::RulingPress;
@@ -52,7 +53,7 @@ fn may_see(viewer: &Viewer, parked: &ParkedTurn) -> bool {
     viewer.may_see(parked.place.chat)
 }
 
-async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, PageError> {
+async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, DashboardError> {
     let mut all = dashboard.rulings.parked.with_approvals();
     all.retain(|parked| may_see(&viewer, parked));
     let names = dashboard.find_names(all.iter().map(|parked| parked.place.chat), viewer.now).await;
@@ -91,7 +92,7 @@ async fn rule(
     viewer: Viewer,
     Path(run): Path<RunId>,
     Form(RulingForm { ruled }): Form<RulingForm>,
-) -> Result<Redirect, PageError> {
+) -> Result<Redirect, DashboardError> {
     let waiting = dashboard.rulings.parked.with_approval(run);
     let texts = &viewer.texts;
     let words = match waiting.filter(|parked| may_see(&viewer, parked)) {

@@ -6,8 +6,9 @@ use axum::routing::get;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::OwnerViewer;
 use figaro_base::ids::ChatId;
@@ -59,7 +60,7 @@ async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
     Query(choice): Query<AuditChoice>,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let texts = &viewer.texts;
     let log = dashboard.store.audit();
     let looked = if choice.refused { LOOKED_THROUGH } else { ENTRIES };
@@ -103,9 +104,9 @@ async fn show(
 }
 
 /// Checks the whole log, beside the requests of others.
-async fn verified(log: AuditStore) -> Result<AuditVerdict, PageError> {
+async fn verified(log: AuditStore) -> Result<AuditVerdict, DashboardError> {
     let checked = spawn_blocking(move || log.verify()).await;
-    Ok(checked.map_err(|error| PageError::Failed(error.to_string().into()))??)
+    Ok(checked.map_err(|error| DashboardError::Failed(error.to_string().into()))??)
 }
 
 fn chats_of(entry: &AuditEntry) -> Vec<ChatId> {

@@ -7,8 +7,9 @@ use axum::routing::get;
 use serde::{Deserialize, Serialize};
 
 use super::exchange::{ShownMessage, shown_messages};
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{ChatId, SessionId};
@@ -49,7 +50,7 @@ struct ListChoice {
 }
 
 #[derive(Debug, Serialize)]
-struct ListPage {
+struct ConversationsPage {
     q: String,
     chat: Option<i64>,
     chat_name: Option<String>,
@@ -85,12 +86,12 @@ async fn show(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Query(ListChoice { chat, q, page }): Query<ListChoice>,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let wanted = match (chat.map(ChatId), viewer.is_owner) {
-        (Some(chat), _) if !viewer.may_see(chat) => return Err(PageError::NotFound),
+        (Some(chat), _) if !viewer.may_see(chat) => return Err(DashboardError::NotFound),
         (Some(chat), _) => Some(chat),
         (None, true) => None,
-        (None, false) => Some(viewer.own_chat().ok_or(PageError::NotFound)?),
+        (None, false) => Some(viewer.own_chat().ok_or(DashboardError::NotFound)?),
     };
     let q: String = q.trim().chars().take(MAX_QUERY_CHARS).collect();
     let (found, is_cut) = match q.is_empty() {
@@ -115,7 +116,7 @@ async fn show(
         last: viewer.time(listed.session.updated_at),
         messages: listed.next_index,
     });
-    let shown = ListPage {
+    let shown = ConversationsPage {
         q,
         chat,
         chat_name: chat.map(|chat| names.of(ChatId(chat))),
@@ -146,7 +147,7 @@ async fn search(
     viewer: &Viewer,
     wanted: Option<ChatId>,
     q: &str,
-) -> Result<(Vec<FoundRow>, bool), PageError> {
+) -> Result<(Vec<FoundRow>, bool), DashboardError> {
     let (chats, is_cut) = match wanted {
         Some(chat) => (vec![chat], false),
         None => newest_chats(dashboard)?,
@@ -180,16 +181,11 @@ async fn search(
         id: found.message.session,
         index: found.message.index,
         chat_name: names.of(chat),
-        by: by(dashboard, found.message.speaker.as_ref().map(|speaker| speaker.name.as_str())),
+        by: dashboard.writer(found.message.speaker.as_ref()),
         at: viewer.time(found.message.created_at),
         text: found.text,
     });
     Ok((found.collect(), is_cut))
-}
-
-/// Returns the writer of a message: a person, or the bot.
-pub(super) fn by(dashboard: &Dashboard, person: Option<&str>) -> String {
-    person.map_or_else(|| format!("@{}", dashboard.username), str::to_owned)
 }
 
 fn newest_chats(dashboard: &Dashboard) -> Result<(Vec<ChatId>, bool), StoreError> {
@@ -237,10 +233,10 @@ async fn one(
     viewer: Viewer,
     Path(id): Path<SessionId>,
     Query(PartChoice { from }): Query<PartChoice>,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let session = dashboard.store.sessions().find(id)?;
     let session = session.filter(|session| viewer.may_see(session.conversation.chat));
-    let session = session.ok_or(PageError::NotFound)?;
+    let session = session.ok_or(DashboardError::NotFound)?;
     let chat = session.conversation.chat;
     let next = dashboard.store.sessions().next_index(id)?;
     let from = from.unwrap_or_else(|| next.saturating_sub(MESSAGES)).min(next);

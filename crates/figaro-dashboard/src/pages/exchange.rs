@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::conversations::by;
-use crate::error::PageError;
+use crate::error::DashboardError;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::RunId;
@@ -58,7 +57,7 @@ pub(super) fn shown_messages(
     dashboard: &Dashboard,
     viewer: &Viewer,
     messages: &[Arc<Message>],
-) -> Result<Vec<ShownMessage>, PageError> {
+) -> Result<Vec<ShownMessage>, DashboardError> {
     let said: Vec<&Arc<Message>> = messages.iter().filter(|message| is_said(message)).collect();
     let mut shown = Vec::new();
     let mut told: HashSet<RunId> = HashSet::new();
@@ -75,7 +74,7 @@ pub(super) fn shown_messages(
             index: message.index,
             is_person: !is_answer,
             is_replaced: message.replaced,
-            by: by(dashboard, message.speaker.as_ref().map(|speaker| speaker.name.as_str())),
+            by: dashboard.writer(message.speaker.as_ref()),
             at: viewer.time(message.created_at),
             text: message.text.clone(),
             attachments: message.attachments.iter().map(described).collect(),
@@ -156,7 +155,7 @@ fn memories(
     dashboard: &Dashboard,
     viewer: &Viewer,
     message: &Message,
-) -> Result<(Vec<String>, usize), PageError> {
+) -> Result<(Vec<String>, usize), DashboardError> {
     let used = &message.referenced_memories;
     if used.is_empty() {
         return Ok((Vec::new(), 0));

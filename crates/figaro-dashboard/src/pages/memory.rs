@@ -9,8 +9,9 @@ use axum::response::Redirect;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{MemoryId, PinId};
@@ -60,7 +61,7 @@ struct PinItem {
     since: String,
 }
 
-async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, PageError> {
+async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, DashboardError> {
     let mut all = dashboard.store.facts().of_person(viewer.user())?;
     all.retain(Memory::is_active);
     all.sort_by(|one, other| {
@@ -103,11 +104,11 @@ async fn reword(
     viewer: Viewer,
     Path(fact): Path<MemoryId>,
     Form(RewordForm { words }): Form<RewordForm>,
-) -> Result<Redirect, PageError> {
+) -> Result<Redirect, DashboardError> {
     let texts = &viewer.texts;
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = if words.is_empty() {
-        return Err(PageError::Unfit);
+        return Err(DashboardError::Unfit);
     } else if words.chars().count() > MAX_CONTENT_CHARS {
         fill(texts.memory_too_long(), &[("count", &MAX_CONTENT_CHARS.to_string())])
     } else if has_secret(&words) {
@@ -131,7 +132,7 @@ async fn remove_fact(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Path(fact): Path<MemoryId>,
-) -> Result<Redirect, PageError> {
+) -> Result<Redirect, DashboardError> {
     let removed = dashboard.store.facts().change(viewer.user(), fact, OwnChange::Remove, viewer.now).await?;
     viewer.browser.tell(match removed {
         Some(memory) => fill(viewer.texts.memory_removed(), &[("text", &memory.content)]),
@@ -144,8 +145,8 @@ async fn remove_pin(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Path(pin): Path<PinId>,
-) -> Result<Redirect, PageError> {
-    let chat = viewer.own_chat().ok_or(PageError::NotFound)?;
+) -> Result<Redirect, DashboardError> {
+    let chat = viewer.own_chat().ok_or(DashboardError::NotFound)?;
     viewer.browser.tell(match dashboard.store.pins().remove(chat, pin).await? {
         Some(pin) => fill(viewer.texts.pins_removed(), &[("text", &pin.content)]),
         None => viewer.texts.gone().to_owned(),

@@ -14,11 +14,11 @@ mod tasks;
 
 use axum::Router;
 
-use super::page::PageSpec;
+use super::spec::PageSpec;
 use super::state::Dashboard;
 
 /// Pages in the order of the navigation.
-pub(crate) const ALL: [&PageSpec; 10] = [
+pub(crate) const ALL: &[&PageSpec] = &[
     &overview::SPEC,
     &conversations::SPEC,
     &memory::SPEC,

@@ -8,9 +8,10 @@ use axum::routing::get;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
 use crate::plot::{Plot, PlotPoint};
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{ChatId, TaskId, UserId};
@@ -136,7 +137,7 @@ async fn show(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Query(OverviewChoice { by }): Query<OverviewChoice>,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let (days, mut spent) = dashboard.ledger.last_days(DAYS)?;
     spent.retain(|spending| viewer.may_see_of(&spending.user));
     let axes = SpenderAxis::ALL
@@ -259,7 +260,7 @@ async fn rows(
     viewer: &Viewer,
     by: SpenderAxis,
     spent: &[Spending],
-) -> Result<Vec<SpenderRow>, PageError> {
+) -> Result<Vec<SpenderRow>, DashboardError> {
     let mut of: BTreeMap<Spender, (Spent, Calls)> = BTreeMap::new();
     for spending in spent {
         for spender in by.spenders(spending) {

@@ -9,8 +9,9 @@ use axum::response::Redirect;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::{OwnerViewer, Viewer};
 use figaro_base::ids::{ChatId, UserId};
@@ -76,7 +77,7 @@ enum WantedChange {
 async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let list = dashboard.store.settings().access()?;
     let profiles = dashboard.store.profiles().all()?;
     let known: BTreeSet<&UserId> = profiles.iter().map(|profile| &profile.user).collect();
@@ -177,9 +178,9 @@ async fn change(
     OwnerViewer(viewer): OwnerViewer,
     Path(number): Path<i64>,
     Form(ChangeForm { change }): Form<ChangeForm>,
-) -> Result<Redirect, PageError> {
+) -> Result<Redirect, DashboardError> {
     if number <= 0 {
-        return Err(PageError::NotFound);
+        return Err(DashboardError::NotFound);
     }
     let (user, texts) = (UserId::telegram(number), &viewer.texts);
     let list = dashboard.store.settings().access()?;

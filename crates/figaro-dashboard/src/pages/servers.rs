@@ -6,8 +6,9 @@ use axum::response::Redirect;
 use axum::routing::{get, post};
 use serde::Serialize;
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::OwnerViewer;
 use figaro_mcp_client::servers::{Server, ServerPhase};
@@ -46,7 +47,7 @@ struct ToolItem {
 async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let all = dashboard.rulings.servers.all();
     let servers = all.iter().map(|server| shown(&viewer.texts, server)).collect();
     viewer.page(&dashboard, SPEC.shown("servers.html"), ServersPage { servers })
@@ -84,9 +85,9 @@ async fn restart(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
     Path(name): Path<String>,
-) -> Result<Redirect, PageError> {
+) -> Result<Redirect, DashboardError> {
     let server = dashboard.rulings.servers.get(&name).filter(|server| !server.config.is_disabled);
-    server.ok_or(PageError::NotFound)?.restart();
+    server.ok_or(DashboardError::NotFound)?.restart();
     tracing::info!(server = name, user = %viewer.user(), "a server is restarted from the dashboard");
     viewer.browser.tell(viewer.texts.servers_restarting().to_owned());
     Ok(Redirect::to("../servers"))

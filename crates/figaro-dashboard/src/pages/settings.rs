@@ -5,8 +5,9 @@ use axum::extract::State;
 use axum::routing::get;
 use serde::Serialize;
 
-use crate::error::PageError;
-use crate::page::{Html, PageSpec};
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::OwnerViewer;
 use figaro_prompts::texts::Texts;
@@ -34,7 +35,7 @@ struct SettingRow<'a> {
 async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let rows = dashboard.settings.iter().map(|variable| SettingRow {
         name: variable.name,
         value: variable.value.as_deref(),

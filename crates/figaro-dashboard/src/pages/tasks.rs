@@ -8,9 +8,10 @@ use axum::routing::get;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::error::PageError;
+use crate::error::DashboardError;
 use crate::names::FoundNames;
-use crate::page::{Html, PageSpec};
+use crate::page::Html;
+use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_agent::task_control::{TaskAction, TaskActionResult, UNDO};
@@ -106,7 +107,7 @@ fn may_see(viewer: &Viewer, task: &Task) -> bool {
     viewer.may_see_of(&task.creator.user) || viewer.may_see(task.place.chat)
 }
 
-fn seen(dashboard: &Dashboard, viewer: &Viewer) -> Result<Vec<Task>, PageError> {
+fn seen(dashboard: &Dashboard, viewer: &Viewer) -> Result<Vec<Task>, DashboardError> {
     let mut all = dashboard.tasks.store.all()?;
     all.retain(|task| {
         let is_recent = match task.state {
@@ -127,7 +128,7 @@ const fn rank(task: &Task) -> u8 {
     }
 }
 
-async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, PageError> {
+async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, DashboardError> {
     let all = seen(&dashboard, &viewer)?;
     let names = dashboard.find_names(all.iter().map(|task| task.place.chat), viewer.now).await;
     let tasks = all.iter().map(|task| row(&viewer, task, &names)).collect();
@@ -211,9 +212,9 @@ async fn one(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Path(id): Path<TaskId>,
-) -> Result<Html, PageError> {
+) -> Result<Html, DashboardError> {
     let task = dashboard.tasks.store.find(id)?.filter(|task| may_see(&viewer, task));
-    let task = task.ok_or(PageError::NotFound)?;
+    let task = task.ok_or(DashboardError::NotFound)?;
     let names = dashboard.find_names([task.place.chat], viewer.now).await;
     let runs = dashboard.tasks.store.runs(id)?;
     let shown = TaskPage {
@@ -269,9 +270,9 @@ async fn act(
     viewer: Viewer,
     Path(id): Path<TaskId>,
     Form(ActionForm { action }): Form<ActionForm>,
-) -> Result<Redirect, PageError> {
+) -> Result<Redirect, DashboardError> {
     let task = dashboard.tasks.store.find(id)?.filter(|task| may_see(&viewer, task));
-    let task = task.ok_or(PageError::NotFound)?;
+    let task = task.ok_or(DashboardError::NotFound)?;
     let texts = &viewer.texts;
     let (action, done) = match action {
         WantedAction::Run => (TaskAction::Run, texts.task_running()),

@@ -274,7 +274,7 @@ impl Texts {
 
     /// Formats the day of a month, which is counted from 0.
     #[must_use]
-    pub fn date_of(&self, day: u32, month0: u32, year: Option<i32>) -> String {
+    pub(crate) fn date_of(&self, day: u32, month0: u32, year: Option<i32>) -> String {
         let values = [("day", &*day.to_string()), ("month", nth(self.months(), month0))];
         match year {
             Some(year) => fill(self.day_of_year(), &[&values[..], &[("year", &year.to_string())]].concat()),
