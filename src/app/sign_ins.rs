@@ -51,7 +51,10 @@ impl SignIns {
         let all = self.0.lock();
         let names = || all.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let found = match (name, all.len()) {
-            (_, 0) => return Err("the dashboard is off: set HTTP_ADDR, such as 127.0.0.1:8080".to_owned()),
+            (_, 0) => return Err(
+                "the dashboard is off: set HTTP_ADDR, such as 127.0.0.1:8080, and do not set DASHBOARD=off"
+                    .to_owned(),
+            ),
             ("", 1) => all.values().next(),
             ("", _) => return Err(format!("there are several bots, so name one: {}", names())),
             (name, _) => all.get(name),

@@ -6,7 +6,7 @@ use super::{Cli, exit};
 
 /// Commands of each group, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Run a bot", &["init", "check", "doctor", "demo", "bots", "healthcheck"]),
+    ("Run a bot", &["init", "check", "doctor", "demo", "bots", "dashboard", "healthcheck"]),
     ("Without Telegram", &["ask"]),
     ("Data", &["backup", "restore", "store", "export", "import", "audit", "memory"]),
     ("Files and shell", &["agents", "packs", "policy", "mcp", "completions"]),

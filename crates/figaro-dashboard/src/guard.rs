@@ -16,7 +16,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Says where a request comes from. Browsers set it, and no page can.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Host that a browser asked, if a proxy or another process of ours has passed the request on. No form can set it.
+/// Header of a request that another process of ours has passed on, and the host that the browser asked there. No form can set
+/// them.
+const PASSED_ON: HeaderName = HeaderName::from_static("x-figaro-passed-on");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// Headers of every answer.
@@ -72,7 +74,8 @@ fn is_own(headers: &HeaderMap, url: &str) -> bool {
     let Some(origin) = text(&header::ORIGIN) else { return false };
     let host = origin.split_once("://").map(|(_, host)| host);
     let own = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
-    host.is_some() && [text(&header::HOST), text(&FORWARDED_HOST), own].contains(&host)
+    let asked = if headers.contains_key(PASSED_ON) { &FORWARDED_HOST } else { &header::HOST };
+    host.is_some() && [text(asked), own].contains(&host)
 }
 
 #[cfg(test)]

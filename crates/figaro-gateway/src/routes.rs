@@ -2,6 +2,7 @@
 //! first. A request for a bot that another process has is passed on to that process. Called by the binary.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub struct BotRoutes {
     first: Arc<RwLock<String>>,
     /// Base URL of the process that has a bot, by the bot's name.
     elsewhere: Arc<RwLock<HashMap<String, String>>>,
+    /// Address of the socket; `None` before it is open.
+    address: Arc<RwLock<Option<SocketAddr>>>,
     http: reqwest::Client,
 }
 
@@ -76,8 +79,20 @@ impl BotRoutes {
             .redirect(Policy::none())
             .connect_timeout(CONNECT)
             .tcp_keepalive(PROBE);
-        let (running, elsewhere) = Default::default();
-        Ok(Self { running, first: Arc::new(RwLock::new(first)), elsewhere, http: http.build()? })
+        let (running, elsewhere, address) = Default::default();
+        let first = Arc::new(RwLock::new(first));
+        Ok(Self { running, first, elsewhere, address, http: http.build()? })
+    }
+
+    /// Sets the address of the socket.
+    pub fn set_address(&self, address: SocketAddr) {
+        *self.address.write() = Some(address);
+    }
+
+    /// Returns the address of the socket; `None` before it is open.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        *self.address.read()
     }
 
     /// Sets where the bots are that other processes have: the base URL of the process by the bot's name.

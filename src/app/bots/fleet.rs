@@ -82,6 +82,9 @@ async fn run_many(
     let routes = BotRoutes::new(list.bots[0].name.clone()).map_err(|error| no_client(&error))?;
     if let Some(listener) = door(&shared.http).await? {
         listener.tell_address(GATEWAY);
+        if let Ok(address) = listener.address() {
+            routes.set_address(address);
+        }
         groups.front.spawn("gateway", listener.serve(routes.router(), groups.front.clone()));
     }
     let routed = Some(routes.clone());

@@ -22,7 +22,7 @@ pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> O
     }
     let address = match door? {
         Door::Own(listener) => listener.address().ok(),
-        Door::Shared(_) => http.address,
+        Door::Shared(routes) => routes.address(),
     };
     let root = match http.public_url.as_str() {
         "" => format!("http://{}", reached(address?)),

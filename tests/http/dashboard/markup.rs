@@ -248,7 +248,8 @@ async fn whatever_is_written_is_shown_and_is_no_part_of_the_page() {
     for page in own.iter().chain(&all) {
         holds(page);
     }
-    for what in ["said ", "answer ", "pin ", "task "] {
+    is_shown(&own, "a pin", &format!("pin {HOSTILE}"));
+    for what in ["said ", "answer ", "task "] {
         is_shown(&own, what, &format!("{what}{HOSTILE}"));
         is_shown(&all, what, &format!("{what}{HOSTILE}"));
     }
@@ -281,14 +282,33 @@ async fn nothing_of_an_address_becomes_a_part_of_the_page() {
 }
 
 #[tokio::test]
+async fn an_address_that_a_search_found_is_no_link_into_the_page() {
+    let world = World::new().await;
+    let dashboard =
+        world.dashboard_of(world.bot().set("ACCESS", "open").set("OPENAI_MODEL", "gpt-4.1-mini")).await;
+    let found = [
+        (HOSTILE, "https://a.example/"),
+        ("b", "javascript:alert(1)"),
+        ("c", " \tjavascript:alert(1)"),
+        ("d", "data:text/html,<script>alert(1)</script>"),
+        ("e", "https://e.example/\"onmouseover=\"alert(1)"),
+        ("f", "https://f.example/'><script>alert(1)</script>"),
+        ("g", "//evil.example/"),
+    ];
+    world.when("rain", ModelReply::text("It rains.").sources(&found));
+    world.say(BOB, BOB, "does it rain?");
+    says(&world, BOB, "It rains.").await;
+    let pages = world.browser(&dashboard, BOB).await.finds().await.pages;
+    pages.iter().for_each(holds);
+    is_shown(&pages, "a source", "https://a.example/");
+}
+
+#[tokio::test]
 async fn what_a_form_is_filled_with_is_shown_as_it_is() {
     let (world, dashboard) = written().await;
     let bob = world.browser(&dashboard, BOB).await;
-    let rewords = async || {
-        let forms = bob.get("memory").await.forms();
-        forms.into_iter().find(|form| form.fields.iter().any(|(name, _)| name == "words"))
-    };
-    let reword = eventually(|| "no fact is remembered", rewords).await;
+    let reword =
+        eventually(|| "no fact is remembered", async || bob.memory_form("/facts/", "words").await).await;
     let words = format!("New words {HOSTILE}");
     let page = bob.post(reword.url.as_str(), &[("words", &words)]).await;
     assert!(page.status < 400, "{}", page.whole());

@@ -75,11 +75,7 @@ fn files(world: &World) {
     let folder = world.folder.path().join("prompts/agents");
     std::fs::create_dir_all(&folder).unwrap();
     let agent = "type: object\ndescription: Qagentwords\njson_schema_extra: {kind: agent, name: qagent, version: 1, tools: [{name: add_note}]}\n";
-    std::fs::write(
-        folder.join("qagent.yaml"),
-        agent.replace("name: qagent", "name: Qagent".to_lowercase().as_str()),
-    )
-    .unwrap();
+    std::fs::write(folder.join("qagent.yaml"), agent).unwrap();
     let servers = json!({"mcpServers": {"Qserver": {"url": "http://127.0.0.1:9/Qserver"}}}).to_string();
     std::fs::write(world.folder.path().join("mcp.json"), servers).unwrap();
 }

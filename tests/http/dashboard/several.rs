@@ -1,0 +1,129 @@
+//! Several bots of one process have a dashboard each, and one's sign-in is nothing to another.
+
+use figaro_offline::model::ModelReply;
+
+use super::browser::Browser;
+use super::link_in;
+use crate::support::bot::Recipe;
+use crate::support::fleet::{Fleet, texts};
+use crate::support::terminal::said;
+use crate::support::{ANN, BOB, Bot};
+
+const ONE: &str = "one";
+const NAMES: [&str; 2] = ["sales", "family"];
+
+/// Two bots in a process, the address that it listens at, and how it was started.
+async fn two() -> (Fleet, Bot, String, Recipe) {
+    let fleet = Fleet::of(2).await;
+    fleet.file(
+        ONE,
+        "sales: {token: TOKEN_0, access: open}\nfamily: {token: TOKEN_1, access: open, owners: [12]}\n",
+    );
+    let recipe = fleet.recipe(ONE).set("HTTP_ADDR", "127.0.0.1:0").set("DASHBOARD", "everybody");
+    let bot = recipe.spawn();
+    bot.logged_times(" ready ", 2).await;
+    let log = bot.log();
+    let address = log.split("listens at ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    drop(fleet.script.clone().otherwise(ModelReply::text("Here.")));
+    (fleet, bot, address, recipe)
+}
+
+/// The path below the dashboard of a link that a bot gives somebody.
+async fn link(fleet: &Fleet, bot: usize, who: i64) -> String {
+    let link = link_in(&fleet.ask(bot, who, "/dashboard").await).unwrap();
+    let (_, path) =
+        link.split_once(&format!("/bots/{}/dashboard/", NAMES[bot])).unwrap_or_else(|| panic!("{link}"));
+    path.to_owned()
+}
+
+async fn browser(fleet: &Fleet, address: &str, bot: usize, who: i64) -> Browser {
+    let mut browser = Browser::at(&format!("{address}/bots/{}/dashboard/", NAMES[bot]));
+    browser.signs_in(&link(fleet, bot, who).await).await;
+    browser
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_leads_to_where_the_process_listens() {
+    let (fleet, bot, address, _) = two().await;
+    for (number, name) in NAMES.into_iter().enumerate() {
+        let link = link_in(&fleet.ask(number, BOB, "/dashboard").await).unwrap();
+        assert!(link.starts_with(&format!("{address}/bots/{name}/dashboard/enter/")), "{link}");
+    }
+    bot.ends_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cookie_and_a_ticket_of_one_bot_are_nothing_to_another() {
+    let (fleet, bot, address, _) = two().await;
+    fleet.ask(0, ANN, "a zebra of the sales").await;
+    fleet.ask(1, BOB, "a zebra of the family").await;
+    let sales = browser(&fleet, &address, 0, ANN).await;
+    let family = Browser::at(&format!("{address}/bots/family/dashboard/"));
+    let [name, value] = sales.cookie.as_deref().unwrap().split('=').collect::<Vec<_>>()[..] else { panic!() };
+    assert_eq!(name, format!("figaro_dashboard_{}", fleet.bots[0].bot_id()));
+    let renamed = format!("figaro_dashboard_{}={value}", fleet.bots[1].bot_id());
+    for cookie in [format!("{name}={value}"), renamed.clone(), format!("{name}={value}; {renamed}")] {
+        for path in ["", "conversations", "people"] {
+            assert_eq!(family.cookie(&cookie).status(path).await, 401, "{cookie} {path}");
+        }
+    }
+    let path = link(&fleet, 0, ANN).await;
+    let page = family.post(&path, &[]).await;
+    assert_eq!((page.status, page.header("set-cookie")), (410, ""));
+    let fresh = Browser::at(sales.root.as_str());
+    assert_eq!(fresh.post(&path, &[]).await.status, 303, "it is good where it is from");
+    // Each shows its own bot alone, to its own owners.
+    let shown = sales.finds().await;
+    assert!(shown.has("a zebra of the sales") && !shown.has("a zebra of the family"));
+    assert!(shown.has("bot0_bot") && !shown.has("bot1_bot"));
+    assert_eq!(sales.status("people").await, 200);
+    assert_eq!(
+        browser(&fleet, &address, 1, ANN).await.status("people").await,
+        404,
+        "an owner of the other bot"
+    );
+    assert_eq!(browser(&fleet, &address, 1, BOB).await.status("people").await, 200);
+    bot.ends_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_browser_is_signed_in_to_both_and_leaves_one() {
+    let (fleet, bot, address, _) = two().await;
+    let [mut sales, mut family] =
+        [browser(&fleet, &address, 0, BOB).await, browser(&fleet, &address, 1, BOB).await];
+    let both = format!("{}; {}", sales.cookie.as_deref().unwrap(), family.cookie.as_deref().unwrap());
+    sales.cookie = Some(both.clone());
+    family.cookie = Some(both);
+    assert_eq!((sales.status("").await, family.status("").await), (200, 200));
+    assert_eq!((sales.status("people").await, family.status("people").await), (404, 200));
+    sales.post("leave", &[("now", "1")]).await;
+    assert_eq!((sales.status("").await, family.status("").await), (401, 200));
+    for path in ["/bots/nobody/dashboard/", "/bots//dashboard/"] {
+        let status = sales.status(&format!("{address}{path}")).await;
+        assert!(status != 200, "{path}: {status}");
+    }
+    bot.ends_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_command_names_the_bot_whose_owner_it_signs_in() {
+    let (fleet, bot, address, recipe) = two().await;
+    for (number, name) in NAMES.into_iter().enumerate() {
+        let (out, error, code) = said(&recipe.clone().arg("dashboard").arg(name).run().await);
+        assert_eq!((error.as_str(), code), ("", Some(0)), "{out}");
+        let link = link_in(&out).unwrap();
+        let mut browser = Browser::at(&format!("{address}/bots/{name}/dashboard/"));
+        let (_, path) = link.split_once(browser.root.path()).unwrap_or_else(|| panic!("{link}"));
+        browser.signs_in(path).await;
+        let shown = browser.reads("people").await;
+        assert!(shown.contains(&format!("bot{number}_bot")), "{shown}");
+    }
+    for args in [&["dashboard"][..], &["dashboard", "nobody"]] {
+        let call = args.iter().fold(recipe.clone(), |recipe, arg| recipe.arg(arg));
+        let (out, error, code) = said(&call.run().await);
+        assert!(out.is_empty() && matches!(code, Some(1 | 2)), "{out} {code:?}");
+        assert!(error.contains("sales") && error.contains("family"), "{error}");
+    }
+    assert!(texts(&fleet.bots[0], ANN).is_empty(), "nobody is told in the chat");
+    bot.ends_well().await;
+}
