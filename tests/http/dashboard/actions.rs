@@ -1,13 +1,14 @@
 //! What is changed in a browser is changed for the bot, and what is changed in the chat is shown in the browser.
 
 use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::MemberStatus;
 use serde_json::json;
 
 use super::browser::Browser;
 use super::html::{Form, encoded};
 use super::{Dashboard, fact};
 use crate::support::calls::{call, says};
-use crate::support::scene::{buttons, labels, text};
+use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
@@ -86,9 +87,11 @@ async fn a_task_that_is_changed_in_the_chat_is_shown_so_in_the_browser() {
     world.press(BOB, &card, "Pause").await;
     let resumes = async || browser.offers(&path, "resume").await.then_some(());
     eventually(|| "it is not shown as paused", resumes).await;
+    world.becomes(&card, "Paused", "Resume").await;
     world.press(BOB, &card, "Resume").await;
     let pauses = async || browser.offers(&path, "pause").await.then_some(());
     eventually(|| "it is not shown as running", pauses).await;
+    world.becomes(&card, "Next: ", "Pause").await;
     // The message of the task follows what is done in the browser.
     browser.acts(&path, "pause").await;
     world.becomes(&card, "Paused", "Resume").await;
@@ -144,6 +147,33 @@ impl Browser {
         self.get("").await;
         self.reads("memory").await.contains(words)
     }
+}
+
+#[tokio::test]
+async fn whoever_has_left_a_group_runs_no_task_there() {
+    let world = World::new().await;
+    world.team();
+    let dashboard = world.dashboard().await;
+    let task = json!({"prompt": WATER, "schedule": "30 9 29 2 *", "recurring": true});
+    let made = call(&world, (BOB, TEAM), "plan it", "schedule_task", task).await;
+    let browser = world.browser(&dashboard, BOB).await;
+    let path = format!("tasks/{}", made["task_id"].as_str().unwrap());
+    world.otherwise(ModelReply::text("The plants are watered."));
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Left).unwrap();
+    for action in ["run", "pause", "resume", "run"] {
+        let page = browser.post(&path, &[("action", action)]).await;
+        assert!(page.status < 500, "{action}: {}", page.whole());
+        world.caught_up().await;
+    }
+    assert!(
+        !world.bot_texts(TEAM).iter().any(|text| text.contains("watered")),
+        "{:?}",
+        world.bot_texts(TEAM)
+    );
+    browser.post(&path, &[("action", "cancel")]).await;
+    assert!(!browser.offers("tasks", "cancel").await, "it can be stopped");
+    browser.post(&path, &[("action", "revive")]).await;
+    assert!(!browser.offers("tasks", "cancel").await, "and not brought back");
 }
 
 #[tokio::test]

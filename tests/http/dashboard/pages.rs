@@ -2,7 +2,7 @@
 
 use figaro_offline::model::ModelReply;
 
-use super::browser::Browser;
+use super::browser::{Browser, Page};
 use super::{Dashboard, html};
 use crate::support::scene::TEAM;
 use crate::support::{ANN, BOB, World};
@@ -68,6 +68,13 @@ async fn a_long_conversation_is_shown_whole_in_parts() {
     let found = browser.finds().await;
     for number in 0..MANY {
         assert!(found.has(&format!("message-{number}-")), "{number}");
+    }
+    let is_one = |page: &&Page| page.url.path().contains("/conversations/") && page.url.query().is_none();
+    let one = found.pages.iter().find(is_one).unwrap().url.clone();
+    for from in ["-1", "0", "1", "119", "120", "99999999999999999999", "18446744073709551615", "none", "%ff"]
+    {
+        let page = browser.get(&format!("{one}?from={from}")).await;
+        assert!(page.status < 500, "{from}: {}", page.whole());
     }
 }
 

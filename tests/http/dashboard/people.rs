@@ -144,7 +144,7 @@ async fn nobody_changes_an_owner_and_no_odd_change_is_made() {
 }
 
 #[tokio::test]
-async fn whoever_becomes_a_stranger_again_sees_nothing_more() {
+async fn whoever_was_let_in_by_a_button_and_is_shut_out_sees_nothing_more() {
     let world = World::new().await;
     world.otherwise(ModelReply::text("Hello."));
     let dashboard = world.dashboard_of(world.bot().set("ACCESS", "pairing")).await;

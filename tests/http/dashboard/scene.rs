@@ -52,7 +52,9 @@ pub async fn filled() -> (World, Dashboard) {
     world.otherwise(ModelReply::text("Fine.").usage(10, 1));
     files(&world);
     let recipe = world.bot().set("OWNER_IDS", &OWNER.id.to_string());
-    let dashboard = world.dashboard_of(recipe.set("ACCESS", "open").set("MEMORY_LIMIT", "50")).await;
+    let recipe = recipe.set("ACCESS", "open").set("MEMORY_LIMIT", "50").set("SUMMARY_EVERY", "4");
+    let recipe = recipe.set("EMBEDDER", "openai:text-embedding-3-small");
+    let dashboard = world.dashboard_of(recipe).await;
     for who in [&OWNER, &BETH, &CARL] {
         fills(&world, who).await;
     }
@@ -60,6 +62,14 @@ pub async fn filled() -> (World, Dashboard) {
     for (who, role) in [(CARL, "admin"), (DORA, "guest")] {
         world.told(OWNER.id, OWNER.id, &format!("/allow {} {role}", who.id)).await;
     }
+    // Of a call that the owner wants made, in the group of Carl.
+    let wanted = "@figaro_bot Qownawants there";
+    let send = json!({"chat_id": CLUB, "text": "Qownaposted"});
+    for reply in [part("find_tools", json!({"query": "sendMessage"})), part("sendMessage", send)] {
+        world.when(wanted, ModelReply::turn(vec![reply]).usage(10, 1));
+    }
+    world.say(OWNER.id, TEAM, wanted);
+    says(&world, TEAM, "May I do this?").await;
     dashboard
         .gateway
         .says(&format!("{COMMON} Qgatemessage"))

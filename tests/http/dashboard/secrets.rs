@@ -107,3 +107,17 @@ async fn the_cookie_and_the_ticket_stand_on_no_page() {
     let records = format!("{:?}", world.telegram.calls());
     assert!(!records.contains(value), "nobody is sent it");
 }
+
+#[tokio::test]
+async fn a_key_in_the_address_of_a_server_stands_on_no_page() {
+    let world = World::new().await;
+    let servers = json!({"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp?key=secret-of-far-17"}}});
+    std::fs::write(world.folder.path().join("mcp.json"), servers.to_string()).unwrap();
+    let dashboard = world.dashboard().await;
+    let owner = world.browser(&dashboard, ANN).await;
+    let failed = async || owner.reads("servers").await.contains("class=\"bad\"").then_some(());
+    eventually(|| "that the server fails is not shown", failed).await;
+    for page in owner.finds().await.pages {
+        assert!(!page.body.contains("secret-of-far-17"), "{}: {}", page.url, page.around("secret-of-far-17"));
+    }
+}

@@ -76,6 +76,7 @@ async fn a_cookie_and_a_ticket_of_one_bot_are_nothing_to_another() {
     let shown = sales.finds().await;
     assert!(shown.has("a zebra of the sales") && !shown.has("a zebra of the family"));
     assert!(shown.has("bot0_bot") && !shown.has("bot1_bot"));
+    assert!(fleet.bots.iter().all(|bot| !shown.has(bot.token())), "a token is shown");
     assert_eq!(sales.status("people").await, 200);
     assert_eq!(
         browser(&fleet, &address, 1, ANN).await.status("people").await,

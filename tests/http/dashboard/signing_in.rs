@@ -304,3 +304,32 @@ async fn another_header_with_a_host_makes_no_page_of_it_ones_own() {
     let page = dashboard.nobody().post_with(&world.link(BOB).await, &[], &foreign).await;
     assert_eq!((page.status, page.header("set-cookie")), (403, ""));
 }
+
+#[tokio::test]
+async fn many_links_of_one_person_end_no_link_of_another() {
+    let world = World::new().await;
+    let dashboard = world.dashboard().await;
+    let anns = world.link(ANN).await;
+    let mut last = String::new();
+    for _ in 0..80 {
+        last = world.link(BOB).await;
+    }
+    for link in [anns, last] {
+        assert_eq!(dashboard.nobody().post(&link, &[]).await.status, 303);
+    }
+}
+
+#[tokio::test]
+async fn no_model_reads_a_link() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("Fine."));
+    let _dashboard = world.dashboard().await;
+    world.told(BOB, BOB, "hello").await;
+    let link = world.link(BOB).await;
+    world.told(BOB, BOB, "what did you just send me?").await;
+    let ticket = link.rsplit('/').next().unwrap();
+    assert!(!world.model.requests().iter().any(|request| request.body.to_string().contains(ticket)));
+    let calls = world.telegram.calls();
+    let sent = calls.iter().find(|call| format!("{:?}", call.args).contains(ticket)).unwrap();
+    assert_eq!(sent.args["link_preview_options"]["is_disabled"], true, "no machine opens it: {sent:?}");
+}

@@ -80,6 +80,12 @@ impl ServerConfig {
         named.chain(&self.substituted.0)
     }
 
+    /// Returns the parameters of the address, which may have a key; none for a program.
+    pub(crate) fn parameters(&self) -> Option<SecretString> {
+        let ServerTransport::Http(address) = &self.way else { return None };
+        address.url.split_once('?').map(|(_, parameters)| SecretString::from(parameters.to_owned()))
+    }
+
     /// Returns the hash of the transport as hexadecimal digits. It covers the program with its arguments, folder and
     /// variables, or the address. Variables count because one may name another database. Headers are left out because
     /// their tokens change while the server stays the same.

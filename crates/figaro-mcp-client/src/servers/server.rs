@@ -86,7 +86,7 @@ impl Server {
             too_long: None,
         };
         Self {
-            redactor: redactor.and_all(config.secrets()),
+            redactor: redactor.and_all(config.secrets().chain(&config.parameters())),
             config,
             status: watch::Sender::new(status),
             changes,

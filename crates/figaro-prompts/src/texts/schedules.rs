@@ -16,7 +16,7 @@ pub fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>)
     texts.spoken(&at.with_timezone(&task.zone), &now.with_timezone(&task.zone))
 }
 
-/// Formats a future time; within [`NEAR`] with the remaining minutes: `today 09:00, in 20 minutes`.
+/// Formats a future time; within an hour with the remaining minutes: `today 09:00, in 20 minutes`.
 #[must_use]
 pub fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let (when, left) = (moment(texts, task, at, now), at - now);
