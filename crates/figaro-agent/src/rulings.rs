@@ -17,7 +17,7 @@ use figaro_store::StoreError;
 /// Stores rulings and continues the turns that waited for them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Rulings {
-    /// Turns that wait.
+    /// Turns that wait for a ruling.
     pub parked: Parked,
     /// Queues that a turn continues in.
     pub mailboxes: Mailboxes,

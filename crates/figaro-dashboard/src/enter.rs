@@ -8,7 +8,8 @@ use super::browsers::SIGNED_IN_HOURS;
 use super::error::DashboardError;
 use super::page::{self, Html};
 use super::state::Dashboard;
-use super::viewer::{cookie_name, cookies, number, program, standing};
+use super::viewer::{cookie_name, cookies, program, standing};
+use figaro_base::ids::ChatId;
 use figaro_base::secret::ExposeSecret;
 
 /// Shows the button that signs a person in. Programs that only look at a link, such as those that make previews, do not use
@@ -19,9 +20,9 @@ pub(crate) async fn offer(
     headers: HeaderMap,
 ) -> Result<Html, DashboardError> {
     let user = dashboard.sign_in.holder(&ticket).ok_or(DashboardError::Ticket)?;
-    let profile = dashboard.store.profiles().find(&user)?;
-    let name = profile.map(|profile| profile.names.shown).filter(|name| !name.is_empty());
-    page::offer(&dashboard, &headers, &name.unwrap_or_else(|| number(&user)))
+    let chat = user.telegram_id().map(ChatId);
+    let name = dashboard.find_names(chat, dashboard.clock.now()).await.of_user(&user);
+    page::offer(&dashboard, &headers, &name)
 }
 
 /// Uses a ticket up and signs the browser in.
@@ -39,7 +40,7 @@ pub(crate) async fn redeem(
     let name = cookie_name(&dashboard);
     cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     let secret = dashboard.browsers().sign_in(user.clone(), program(&headers), now);
-    let secret = secret.ok_or_else(|| DashboardError::Failed("there are no random numbers".into()))?;
+    let secret = secret.ok_or(DashboardError::TooMany)?;
     tracing::info!(%user, "a browser was signed in to the dashboard");
     with_cookie(&dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600)
 }

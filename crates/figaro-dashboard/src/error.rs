@@ -23,13 +23,13 @@ pub(crate) enum DashboardError {
     /// A form that another site sent.
     #[error("a form of another site")]
     Foreign,
-    /// Too many requests.
+    /// More requests, open pages or browsers than a person may have.
     #[error("too many requests")]
     TooMany,
     /// A form with values that do not fit.
     #[error("a form that does not fit")]
     Unfit,
-    /// The store failed.
+    /// The store could not be read or written. The log says why; the page does not.
     #[error(transparent)]
     Store(Arc<StoreError>),
     /// A page could not be written, or there are no random numbers.

@@ -49,9 +49,13 @@ pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request
         None if is_known(&headers, &response) => StatusCode::NOT_MODIFIED.into_response(),
         None => response,
     };
+    let is_too_many = response.status() == StatusCode::TOO_MANY_REQUESTS;
     let answer = response.headers_mut();
     for (name, value) in HEADERS {
         answer.insert(name, HeaderValue::from_static(value));
+    }
+    if is_too_many {
+        answer.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     // Pages of people are kept nowhere. Assets say otherwise themselves.
     answer.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

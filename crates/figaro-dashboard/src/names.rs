@@ -26,7 +26,7 @@ const MAX_ASKED: usize = 40;
 /// Maximum time that a page waits for names. Those that come later stand in the next page.
 const WAIT: Duration = Duration::from_millis(400);
 
-/// Names of chats.
+/// Remembers the names of chats and people, and asks Telegram for those that are new.
 #[derive(Debug)]
 pub(crate) struct ChatNames {
     channel: Arc<dyn Channel>,

@@ -35,6 +35,7 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "conversation.html",
     "conversations.html",
     "enter.html",
+    "head.html",
     "layout.html",
     "macros.html",
     "memory.html",

@@ -28,19 +28,19 @@ struct PlotBar {
     y: f64,
     width: f64,
     height: f64,
-    /// Day, in words.
+    /// Day as the person reads it, such as `4 Jan`.
     label: String,
-    /// Value, in words.
+    /// Value as the person reads it, with its unit.
     value: String,
 }
 
 /// Value of a day.
 #[derive(Debug, Clone)]
 pub(crate) struct PlotPoint {
-    /// Day, in words.
+    /// Day as the person reads it, such as `4 Jan`.
     pub(crate) label: String,
     pub(crate) value: u64,
-    /// Value, in words.
+    /// Value as the person reads it, with its unit.
     pub(crate) words: String,
 }
 

@@ -47,9 +47,9 @@ pub struct DashboardParts {
     pub rulings: Rulings,
     /// Changes tasks.
     pub tasks: TaskControl,
-    /// Search through conversations.
+    /// Indexes of chats, for the search through conversations.
     pub chats: Chats,
-    /// Names of chats.
+    /// Telegram, which knows names of chats and who is in them.
     pub channel: Arc<dyn Channel>,
     /// Start time and last error of the bot.
     pub vitals: Arc<Vitals>,

@@ -87,7 +87,11 @@ impl FromRequestParts<Dashboard> for Viewer {
         let config = chat.map(|chat| dashboard.store.settings().chat_config(chat)).transpose()?;
         let zone = config.and_then(|config| config.timezone).unwrap_or(dashboard.default_zone);
         let names = profile.map(|profile| profile.names).unwrap_or_default();
-        let name = Some(names.shown).filter(|name| !name.is_empty()).unwrap_or_else(|| number(&user));
+        let name = match names.shown.as_str() {
+            // Those who have sent commands alone have no profile yet.
+            "" => dashboard.find_names(chat, now).await.of_user(&user),
+            name => name.to_owned(),
+        };
         let speaker = Speaker { user, name, username: names.username };
         Ok(Self { browser, speaker, is_owner: standing == Standing::Owner, texts, tag, zone, now })
     }
@@ -100,11 +104,6 @@ impl FromRequestParts<Dashboard> for OwnerViewer {
         let viewer = Viewer::from_request_parts(parts, dashboard).await?;
         if viewer.is_owner { Ok(Self(viewer)) } else { Err(DashboardError::NotFound) }
     }
-}
-
-/// Returns the number of a person, in place of an unknown name.
-pub(crate) fn number(user: &UserId) -> String {
-    user.telegram_id().map_or_else(|| user.to_string(), |id| id.to_string())
 }
 
 /// Returns the standing of a person in their private chat; `None` if they may not talk to the bot, or have no dashboard.

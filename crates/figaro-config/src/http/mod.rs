@@ -41,7 +41,7 @@ pub struct HttpSettings {
 /// People who have a dashboard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DashboardUsers {
-    /// Nobody.
+    /// Nobody: its pages are not served, and `/dashboard` gives no link.
     Off,
     /// Owners of the bot.
     #[default]

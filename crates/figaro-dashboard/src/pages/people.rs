@@ -88,7 +88,7 @@ async fn show(
     let names = dashboard.find_names(numbers.chain(groups.iter().copied()), viewer.now).await;
     let of_profile = |profile: &UserProfile| {
         let name = Some(&profile.names.shown).filter(|name| !name.is_empty());
-        let name = name.cloned().unwrap_or_else(|| profile.user.to_string());
+        let name = name.cloned().unwrap_or_else(|| names.of_user(&profile.user));
         let seen = viewer.time(profile.last_seen);
         row(
             &dashboard,
