@@ -1,4 +1,4 @@
-//! What is changed in a browser is changed for the bot, and what is changed in the chat is shown in the browser.
+//! Changes in a browser are changes of the bot, and the browser shows changes in the chat.
 
 use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_offline::telegram::MemberStatus;
@@ -12,7 +12,7 @@ use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
-/// What a task of these tests is to do.
+/// Prompt of the tasks of these tests.
 const WATER: &str = "Water the plants";
 
 /// A bot and the browser of Bob, who has a task for some day in years.
@@ -33,7 +33,7 @@ impl Browser {
         assert_eq!(page.status, 303, "{action}: {}", page.whole());
     }
 
-    /// Whether a page offers this.
+    /// Returns `true` if a page offers this.
     async fn offers(&self, path: &str, value: &str) -> bool {
         let forms = self.get(path).await.forms();
         forms.iter().any(|form| form.fields.iter().any(|(_, have)| have == value))
@@ -142,7 +142,7 @@ impl Browser {
         forms.into_iter().find(is_it)
     }
 
-    /// What the page of memory shows once nothing else is told there.
+    /// Returns the page of memory, once it tells no result of an action any more.
     async fn remembers(&self, words: &str) -> bool {
         self.get("").await;
         self.reads("memory").await.contains(words)

@@ -1,4 +1,4 @@
-//! What every answer has in its head, whatever was asked, and that a page that has not changed is not sent again.
+//! Headers of every answer, whatever was asked; and that a page that has not changed is not sent again.
 
 use figaro_offline::model::ModelReply;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use crate::support::{ANN, BOB, World};
 
 const FORGED: &str = "enter/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// What a policy allows for a kind of content.
+/// Sources that a policy allows for a kind of content.
 fn allowed<'a>(policy: &'a str, kind: &str) -> Vec<&'a str> {
     let directives = policy.split(';').map(|one| one.split_whitespace().collect::<Vec<_>>());
     let found = directives.into_iter().find(|words| words.first() == Some(&kind));
@@ -47,7 +47,7 @@ fn is_guarded(what: &str, page: &Page) {
     assert!(page.status == 200 || !page.body.contains("panicked"), "{what}: {}", page.body);
 }
 
-/// What is opened, from what is there to what no browser asks for.
+/// Requests, from pages that are there to paths that no browser asks for.
 const OPENED: &str =
     "conversations conversations?q=a memory tasks approvals people agents servers audit settings
 assets/dashboard.css assets/dashboard.js assets/icon.svg assets/none.css assets/ assets none none/none

@@ -10,7 +10,7 @@ use crate::support::wait::eventually;
 
 /// Program of whoever signs in, unless a test names another.
 pub const PROGRAM: &str = "Mozilla/5.0 (X11; Linux x86_64) Tests/1.0";
-/// What a browser sends with a form of the page itself.
+/// Header that a browser sends with a form of the page itself.
 pub const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 /// A browser with the dashboard of a bot open.

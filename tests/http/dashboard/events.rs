@@ -43,7 +43,7 @@ impl Stream {
         }
     }
 
-    /// What it said beside that something has changed, and signs of life.
+    /// Events other than `changed` and signs of life.
     fn beside(&self) -> Vec<&str> {
         let is_known = |line: &&str| {
             line.is_empty() || line.starts_with(':') || *line == "event: changed" || *line == "data: 1"

@@ -11,7 +11,7 @@ use crate::support::scene::text;
 use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
-/// So many requests of a browser are answered at once.
+/// Number of requests of a browser that are answered at once.
 const AT_ONCE: usize = 60;
 
 async fn started() -> (World, Dashboard) {

@@ -13,7 +13,7 @@ pub struct Tag {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     pub url: Url,
-    /// What its fields say, and what its button says.
+    /// Values of its fields, and the words of its button.
     pub fields: Vec<(String, String)>,
 }
 

@@ -34,7 +34,7 @@ fn missed(prompt: &str) -> Task {
     Task { if_missed: IfMissed::Ask, ..Task::new(new, at - TimeDelta::hours(1)) }
 }
 
-/// Whether a page offers this for a task.
+/// Returns `true` if a page offers this for a task.
 async fn offers(browser: &Browser, task: &Task, action: &str) -> bool {
     let forms = browser.get(&format!("tasks/{}", task.id)).await.forms();
     forms.iter().any(|form| form.fields.contains(&("action".to_owned(), action.to_owned())))

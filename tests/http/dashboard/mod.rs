@@ -86,7 +86,7 @@ pub fn part(name: &str, arguments: Value) -> ReplyPart {
     ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
-/// What a model proposes to remember of the first message that it reads: these words of it, as they are.
+/// Proposal of a model to remember these words of the first message that it reads, as they are.
 pub fn fact(words: &str) -> ModelReply {
     let item = serde_json::json!({"change": "create", "message": "N1", "quote": words, "content": words, "memories": []});
     ModelReply::text(&serde_json::json!({"items": [item]}).to_string())

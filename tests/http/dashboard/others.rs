@@ -1,4 +1,4 @@
-//! Whoever is no owner sees what is theirs and nothing else, whatever page, id or form they try.
+//! People who are no owners see what is theirs and nothing else, whatever page, id or form they try.
 
 use reqwest::Url;
 
@@ -14,7 +14,7 @@ const FOR_OWNERS: [&str; 5] = ["people", "agents", "servers", "audit", "settings
 const ACTIONS: [&str; 6] = ["run", "pause", "resume", "cancel", "revive", "skip"];
 const ALL: [&Who; 4] = [&OWNER, &BETH, &CARL, &DORA];
 
-/// What somebody must see nowhere: words and numbers of others.
+/// Words and numbers of others, which somebody must see nowhere.
 fn hidden_from(viewer: &Who) -> Vec<String> {
     let others = ALL.into_iter().filter(|who| *who != viewer);
     let mut all: Vec<String> = others.clone().map(|who| who.root.to_owned()).collect();
@@ -245,7 +245,7 @@ async fn sends(viewer: &Who, browser: &Browser, forms: &[Form]) {
     }
 }
 
-/// What everybody sees of what a form changes.
+/// State that a form changes, as everybody sees it.
 async fn state(browsers: &[(Browser, Found)]) -> Vec<String> {
     let mut all = Vec::new();
     for (browser, _) in browsers {

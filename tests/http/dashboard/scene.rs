@@ -11,7 +11,7 @@ use crate::support::scene::TEAM;
 
 /// A group of the owner and of Beth; [`TEAM`] is that of the owner and of Carl.
 pub const CLUB: i64 = -1_000_000_009_002;
-/// What everybody says, to be searched for.
+/// Word that everybody says, to be searched for.
 pub const COMMON: &str = "zebra";
 
 /// A person. Whatever is theirs begins with their root.

@@ -1,4 +1,4 @@
-//! Who has a dashboard by the settings, in how many browsers, at which address, and for how long.
+//! People who have a dashboard by the settings; the number of their browsers, the address and the time.
 
 use figaro_offline::model::ModelReply;
 
