@@ -48,7 +48,7 @@ impl Found {
         all
     }
 
-    /// Whether some page has these words.
+    /// Returns `true` if some page has these words.
     pub fn has(&self, words: &str) -> bool {
         self.pages.iter().any(|page| page.body.contains(words))
     }

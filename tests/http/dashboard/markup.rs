@@ -84,7 +84,7 @@ const TAGS: [&str; 59] = [
 const ADDRESSES: [&str; 8] =
     ["href", "src", "action", "formaction", "data-events", "xlink:href", "poster", "cite"];
 
-/// Whether a browser stays with this site, or leaves it for a page of the web.
+/// Returns `true` if a browser stays with this site, or leaves it for a page of the web.
 fn is_safe(address: &str) -> bool {
     let plain: String = address.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
     let scheme =
