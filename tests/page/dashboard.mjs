@@ -119,10 +119,10 @@ async function bothWays(view, page, root) {
   await page.locator('#told', { hasText: 'Paused' }).waitFor();
   await soon('a paused task in the chat', chat('Paused'));
   await page.getByRole('button', { name: 'Resume' }).click();
+  await page.locator('#told', { hasText: 'again' }).waitFor();
+  const last = await view.lastId();
   await page.getByRole('button', { name: 'Run now' }).click();
-  await soon('a task that runs in the chat', chat('order lunch'));
-  await page.goto(`${root}conversations`);
-  await view.say('@figaro_bot say something new');
+  await soon('a task that runs in the chat', async () => await view.lastId() > last);
   await page.goto(`${root}memory`);
   await view.openRoom('figaro_bot').catch(() => view.openRoom('Figaro'));
   await view.say('/pin remember the milk');
