@@ -101,6 +101,15 @@ mod tests {
             (&[("origin", "null"), ("host", "127.0.0.1:8080")], false),
             (
                 &[("origin", "http://10.0.0.5"), ("host", "127.0.0.1:1"), ("x-forwarded-host", "10.0.0.5")],
+                false,
+            ),
+            (
+                &[
+                    ("origin", "http://10.0.0.5"),
+                    ("host", "127.0.0.1:1"),
+                    ("x-forwarded-host", "10.0.0.5"),
+                    ("x-figaro-passed-on", "1"),
+                ],
                 true,
             ),
             (&[("host", "127.0.0.1:8080")], false),
