@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
+use super::menu::MenuButtons;
 use super::shared::SharedTelegram;
 use super::state::{ButtonPress, CommandList, StoredFile, TelegramState};
 use super::world::{Chat, Person};
@@ -86,6 +87,8 @@ struct SavedWorld {
     chats: Vec<Chat>,
     presses: BTreeMap<String, ButtonPress>,
     commands: Vec<CommandList>,
+    #[serde(default)]
+    menu: MenuButtons,
     /// `file_path` of each file, by id. The bytes are in a file named by the id.
     files: BTreeMap<String, String>,
 }
@@ -171,6 +174,7 @@ impl WorldFolder {
             state.world.people.extend(others.map(|person| (person.id, person)));
             state.world.chats = saved.chats.into_iter().map(|chat| (chat.id, chat)).collect();
             (state.presses, state.commands, state.files) = (saved.presses, saved.commands, self.files);
+            state.menu = saved.menu;
             skip_ids(state, now, 0);
         }
         let written = Mutex::new(WrittenWorld { world: Vec::new(), files });
@@ -200,6 +204,7 @@ impl SavedWorld {
             chats: state.world.chats.values().map(chat).collect(),
             presses: state.presses.clone(),
             commands: state.commands.clone(),
+            menu: state.menu.clone(),
             files: state.files.iter().map(|(id, file)| (id.clone(), file.path.clone())).collect(),
         }
     }

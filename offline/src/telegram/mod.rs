@@ -2,7 +2,7 @@
 //! Checks every call more strictly than Telegram does.
 //!
 //! Layers, lowest first: `world`, `updates` and `state`, the data and its rules; `methods`, `people` and `amend`, the
-//! actions of the bot and of people; `shared`, the locked state; `polling`, `keep`, `http` and `web`, which use it; the
+//! actions of the bot and of people; `mini_app`, the Mini Apps they open; `shared`, the locked state; `polling`, `keep`, `http` and `web`, which use it; the
 //! server; and `build`, `acting` and `testing`, the operations on a running server.
 
 mod acting;
@@ -19,7 +19,9 @@ mod http;
 mod inline;
 mod keep;
 mod markup;
+mod menu;
 mod methods;
+mod mini_app;
 mod people;
 #[cfg(feature = "testing")]
 mod planned;
@@ -48,6 +50,7 @@ use self::http::ApiState;
 pub(crate) use self::keep::KeepError;
 pub use self::keep::WorldFolder;
 use self::keep::WorldWriter;
+pub use self::mini_app::{MINI_APP_KEY, MiniAppButton, init_data};
 #[cfg(feature = "testing")]
 pub use self::planned::PlannedFailure;
 pub use self::possible::Impossible;
@@ -160,7 +163,8 @@ impl OfflineTelegram {
     ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?).into();
         let token: Arc<str> = options.token.as_str().into();
-        let page = options.page.map(|html| web::routes(&shared, html, &options.about)).unwrap_or_default();
+        let page = options.page.map(|html| web::routes(&shared, html, &options.about, &token));
+        let page = page.unwrap_or_default();
         let api = http::routes(ApiState { shared: shared.clone(), token: Arc::clone(&token) });
         let app = api.merge(web::for_this_machine(page.clone()));
         runtime.spawn("offline telegram", http::serve(shared.clone(), app, listener));

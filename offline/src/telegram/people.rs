@@ -8,7 +8,7 @@ use super::entities;
 use super::possible::{Possible, chat_mut, known, no};
 use super::say::{Say, SentByPerson};
 use super::state::{ButtonPress, TelegramState};
-use super::world::MemberStatus;
+use super::world::{MemberStatus, inline_buttons};
 
 /// Sends a message of a person. `now` is in Unix time. Errors if the person, chat, topic or replied message is unknown, or
 /// the person is not in the chat.
@@ -32,9 +32,8 @@ pub(super) fn press(
 ) -> Possible<String> {
     let user = known(state, from)?.json();
     let message = chat_mut(state, chat)?.messages.get(&message_id).cloned();
-    let rows = message.as_ref().and_then(|m| m["reply_markup"]["inline_keyboard"].as_array());
-    let mut buttons = rows.into_iter().flatten().filter_map(Value::as_array).flatten();
-    if !buttons.any(|b| b["callback_data"] == data) {
+    let markup = message.as_ref().and_then(|message| message.get("reply_markup"));
+    if !inline_buttons(markup).any(|button| button["callback_data"] == data) {
         return no("this button is not there any more");
     }
     let id = state.fresh("press-");

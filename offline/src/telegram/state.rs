@@ -12,10 +12,11 @@ use tokio::time::Instant;
 use super::business::BusinessWorld;
 use super::call::ApiCall;
 use super::inline::InlineWorld;
+use super::menu::MenuButtons;
 #[cfg(feature = "testing")]
 use super::planned::Testing;
 use super::updates::PendingUpdates;
-use super::world::{Chat, MessageDraft, Person, World};
+use super::world::{Chat, ChatType, MessageDraft, Person, World};
 
 /// Number of events a slow page may lag behind before it must start over.
 const EVENT_BACKLOG: usize = 1024;
@@ -66,6 +67,7 @@ pub(super) struct TelegramState {
     pub(super) business: BusinessWorld,
     pub(super) files: BTreeMap<String, StoredFile>,
     pub(super) commands: Vec<CommandList>,
+    pub(super) menu: MenuButtons,
     #[cfg(feature = "testing")]
     pub(super) testing: Testing,
     /// Person whose view the demo page shows.
@@ -87,6 +89,7 @@ impl TelegramState {
             business: BusinessWorld::default(),
             files: BTreeMap::new(),
             commands: Vec::new(),
+            menu: MenuButtons::default(),
             #[cfg(feature = "testing")]
             testing: Testing::default(),
             demo_user: None,
@@ -214,6 +217,12 @@ impl TelegramState {
         let list =
             |l: &CommandList| json!({"scope": l.scope, "language": l.language, "commands": l.commands});
         self.commands.iter().map(list).collect()
+    }
+
+    /// Returns the menu button of every private chat.
+    pub(super) fn menu_buttons(&self) -> Value {
+        let private = self.world.chats.values().filter(|chat| chat.kind == ChatType::Private);
+        private.map(|chat| json!({"chat_id": chat.id, "button": self.menu.shown(chat.id)})).collect()
     }
 
     pub(super) fn expire_drafts(&mut self, now: Instant) {

@@ -275,6 +275,12 @@ impl Chat {
     }
 }
 
+/// Returns the buttons of an inline keyboard, row by row.
+pub(super) fn inline_buttons(markup: Option<&Value>) -> impl Iterator<Item = &Value> {
+    let rows = markup.and_then(|markup| markup["inline_keyboard"].as_array());
+    rows.into_iter().flatten().filter_map(Value::as_array).flatten()
+}
+
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) bot: Person,
@@ -306,6 +312,11 @@ impl World {
             number => number.as_i64()?,
         };
         self.chats.contains_key(&id).then_some(id)
+    }
+
+    /// Returns `true` for the private chat of a person with the bot.
+    pub(super) fn is_private(&self, chat: i64) -> bool {
+        self.chats.get(&chat).is_some_and(|chat| chat.kind == ChatType::Private)
     }
 
     /// Returns the fields that place a message in a thread.

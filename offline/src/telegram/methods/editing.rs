@@ -133,7 +133,8 @@ fn edit(
     if old.get("from").and_then(|f| f["id"].as_i64()) != Some(bot) || old.contains_key("forward_origin") {
         return Err(BotApiError::bad("message can't be edited"));
     }
-    let keyboard = keyboard::inline(request.value("reply_markup"));
+    let is_private = state.world.is_private(chat);
+    let keyboard = keyboard::inline(request.value("reply_markup"), is_private)?;
     let mut new = old.clone();
     change(&mut new)?;
     // An edit without a keyboard removes the keyboard.

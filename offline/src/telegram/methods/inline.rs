@@ -56,7 +56,8 @@ pub(super) fn edit(
         None => content::object(old.clone()),
     };
     new.remove("reply_markup");
-    new.extend(keyboard::inline(request.value("reply_markup")).map(|rows| ("reply_markup".to_owned(), rows)));
+    let keyboard = keyboard::inline(request.value("reply_markup"), false)?;
+    new.extend(keyboard.map(|rows| ("reply_markup".to_owned(), rows)));
     if content::object(old) == new {
         return Err(BotApiError::bad("MESSAGE_NOT_MODIFIED: message is not modified"));
     }
@@ -85,5 +86,6 @@ fn check_result(result: &Value) -> Result<(), BotApiError> {
             return Err(BotApiError::bad("MESSAGE_TOO_LONG"));
         }
     }
-    keyboard::check(result.get("reply_markup"))
+    keyboard::check(result.get("reply_markup"))?;
+    keyboard::check_place(result.get("reply_markup"), false)
 }

@@ -4,19 +4,25 @@ use serde_json::{Value, json};
 
 use super::super::entities::covered;
 use super::super::error::BotApiError;
-use super::super::world::{Person, World};
+use super::super::mini_app;
+use super::super::world::{Person, World, inline_buttons};
 
 /// Checks that every button of an inline keyboard has exactly one working action.
 pub(in super::super) fn check(markup: Option<&Value>) -> Result<(), BotApiError> {
-    let rows = markup.and_then(|m| m["inline_keyboard"].as_array());
-    rows.into_iter().flatten().filter_map(Value::as_array).flatten().try_for_each(check_button)
+    inline_buttons(markup).try_for_each(check_button)
 }
 
-/// Returns the inline keyboard of a call. Messages store no empty keyboards and no other kinds.
-pub(super) fn inline(markup: Option<&Value>) -> Option<Value> {
-    let rows = markup?["inline_keyboard"].as_array()?;
-    let empty = rows.iter().all(|row| row.as_array().is_none_or(Vec::is_empty));
-    (!empty).then(|| json!({"inline_keyboard": rows}))
+/// Returns the inline keyboard of a call. Messages store no empty keyboards and no other kinds. Errors as [`check_place`].
+pub(super) fn inline(markup: Option<&Value>, is_private: bool) -> Result<Option<Value>, BotApiError> {
+    check_place(markup, is_private)?;
+    let has_buttons = inline_buttons(markup).next().is_some();
+    Ok(markup.filter(|_| has_buttons).map(|markup| json!({"inline_keyboard": markup["inline_keyboard"]})))
+}
+
+/// Checks that a button opens a Mini App only in a private chat with the bot.
+pub(super) fn check_place(markup: Option<&Value>, is_private: bool) -> Result<(), BotApiError> {
+    let has_app = inline_buttons(markup).any(|button| button.get("web_app").is_some());
+    if has_app && !is_private { Err(BotApiError::bad("BUTTON_TYPE_INVALID")) } else { Ok(()) }
 }
 
 /// Returns the `force_reply` request of a message just sent. Clients open their composer for it. `people` are the users
@@ -71,5 +77,16 @@ fn check_button(button: &Value) -> Result<(), BotApiError> {
             "inline keyboard button URL '{url}' is invalid: Wrong HTTP URL"
         )));
     }
-    Ok(())
+    check_app(button)
+}
+
+fn check_app(button: &Value) -> Result<(), BotApiError> {
+    let Some(app) = button.get("web_app") else { return Ok(()) };
+    let url = app["url"].as_str().unwrap_or_default();
+    match mini_app::fault_of_url(url) {
+        Some(fault) => {
+            Err(BotApiError::bad(format!("inline keyboard button Web App URL '{url}' is invalid: {fault}")))
+        }
+        None => Ok(()),
+    }
 }

@@ -13,6 +13,7 @@ mod editing;
 mod inline;
 mod keyboard;
 mod media;
+mod menu;
 mod request;
 mod rich;
 mod sending;
@@ -28,7 +29,7 @@ use super::state::TelegramState;
 type Behaviour = fn(&mut TelegramState, &CheckedRequest<'_>) -> MethodOutcome;
 
 /// Methods with their own behaviour. Other methods that return a `Message` send one.
-const BEHAVIOURS: [(&str, Behaviour); 45] = [
+const BEHAVIOURS: [(&str, Behaviour); 47] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
@@ -72,6 +73,8 @@ const BEHAVIOURS: [(&str, Behaviour); 45] = [
     ("setMyCommands", commands::set),
     ("getMyCommands", commands::get),
     ("deleteMyCommands", commands::delete),
+    ("setChatMenuButton", menu::set),
+    ("getChatMenuButton", menu::get),
     ("getFile", media::get_file),
     ("uploadStickerFile", media::upload),
 ];

@@ -32,7 +32,10 @@ pub(super) fn send_message(state: &mut TelegramState, request: &CheckedRequest<'
     let (text, entities) = request.formatted("text", "entities");
     let content = text_content("text", text, entities)?;
     match request.text("business_connection_id") {
-        Some(connection) => business::send(state, request, connection, content),
+        Some(connection) => {
+            keyboard::check_place(request.value("reply_markup"), false)?;
+            business::send(state, request, connection, content)
+        }
         None => post(state, request, content),
     }
 }
@@ -155,7 +158,7 @@ pub(super) fn post(
     content: Map<String, Value>,
 ) -> MethodOutcome {
     let chat_id = request.chat(state)?;
-    let keyboard = keyboard::inline(request.value("reply_markup"));
+    let keyboard = keyboard::inline(request.value("reply_markup"), state.world.is_private(chat_id))?;
     let (reply, replied_thread) = reply(state, request, chat_id)?;
     let asked = request.thread(state, chat_id)?;
     #[cfg(feature = "testing")]

@@ -8,6 +8,7 @@ use super::super::entities;
 use super::super::inline::InlineQueryState;
 use super::super::possible::{Possible, known, no};
 use super::super::state::{ButtonPress, TelegramState};
+use super::super::world::inline_buttons;
 use super::observe::TelegramView;
 
 impl OfflineTelegram {
@@ -86,9 +87,8 @@ impl OfflineTelegram {
         self.shared.change(|state| {
             let user = known(state, from)?.json();
             let message = state.inline.messages.get(inline_message_id).and_then(|versions| versions.last());
-            let rows = message.and_then(|message| message["reply_markup"]["inline_keyboard"].as_array());
-            let mut buttons = rows.into_iter().flatten().filter_map(Value::as_array).flatten();
-            if !buttons.any(|button| button["callback_data"] == data) {
+            let markup = message.and_then(|message| message.get("reply_markup"));
+            if !inline_buttons(markup).any(|button| button["callback_data"] == data) {
                 return no("this button is not there any more");
             }
             let id = state.fresh("press-");

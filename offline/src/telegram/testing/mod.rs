@@ -1,9 +1,10 @@
-//! Controls of the offline Telegram for tests and benchmarks: observation, planned faults, unusual updates, and more actions
-//! of people.
+//! Controls of the offline Telegram for tests and benchmarks: observation, planned faults, unusual updates, Mini Apps,
+//! and more actions of people.
 
 mod business;
 mod inline;
 mod many;
+mod mini_app;
 mod observe;
 mod people;
 mod plan;

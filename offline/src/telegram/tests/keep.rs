@@ -45,6 +45,8 @@ async fn a_world_goes_on_as_it_was() {
     assert!(matches!(again, Err(KeepError::InUse(_))), "{again:?}");
     let messages = telegram.messages(ANN);
     let file = messages[0]["photo"][0]["file_id"].as_str().unwrap().to_owned();
+    let menu = json!({"type": "web_app", "text": "Panel", "web_app": {"url": "https://example.com"}});
+    telegram.shared.change(|state| state.menu.set(Some(ANN), menu.clone()));
     end(telegram, runtime).await;
 
     let mut last = sent;
@@ -55,6 +57,7 @@ async fn a_world_goes_on_as_it_was() {
         assert_eq!(telegram.messages(FORUM)[0]["message_id"], topic);
         telegram.view(|view| {
             assert_eq!(view.reactions(ANN, sent.message_id)[0]["emoji"], "👍");
+            assert_eq!(view.menu_button(ANN), &menu);
         });
         telegram.shared.look(|state| {
             let of_people = &state.world.chats[&ANN].reactions_of_people;

@@ -4,6 +4,7 @@ mod acts;
 mod calls;
 mod faults;
 mod keep;
+mod mini_app;
 mod page;
 mod polling;
 mod table;

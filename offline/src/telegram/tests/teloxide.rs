@@ -2,11 +2,14 @@
 
 use serde_json::json;
 use teloxide::Bot;
-use teloxide::payloads::{EditMessageTextSetters, GetUpdatesSetters, SendMessageSetters, SendPhotoSetters};
+use teloxide::payloads::{
+    EditMessageTextSetters, GetChatMenuButtonSetters, GetUpdatesSetters, SendMessageSetters,
+    SendPhotoSetters, SetChatMenuButtonSetters,
+};
 use teloxide::requests::Requester;
 use teloxide::types::{
     AllowedUpdate, BotCommand, ChatAction, ChatId, InlineKeyboardButton, InlineKeyboardMarkup, InputFile,
-    InputPollOption, MessageId, ParseMode, ReplyParameters, UpdateKind, UserId,
+    InputPollOption, MenuButton, MessageId, ParseMode, ReplyParameters, UpdateKind, UserId, WebAppInfo,
 };
 
 use super::super::{MemberStatus, Say};
@@ -49,6 +52,21 @@ async fn calls_of_the_library_are_accepted_and_answers_read() {
         missing.contains("message to delete not found") || missing.contains("Message to delete"),
         "{missing}"
     );
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn menu_buttons_and_buttons_of_mini_apps_are_read() {
+    let bed = Bed::new().await;
+    let bot = bot(&bed);
+    let web_app = WebAppInfo { url: "http://127.0.0.1:8080/app".parse().unwrap() };
+    let keyboard = InlineKeyboardMarkup::new([[InlineKeyboardButton::web_app("Open", web_app.clone())]]);
+    let sent = bot.send_message(ChatId(ANN), "see").reply_markup(keyboard.clone()).await.unwrap();
+    assert_eq!(sent.reply_markup(), Some(&keyboard));
+    let button = MenuButton::WebApp { text: "Panel".to_owned(), web_app };
+    bot.set_chat_menu_button().chat_id(ChatId(ANN)).menu_button(button.clone()).await.unwrap();
+    assert_eq!(bot.get_chat_menu_button().chat_id(ChatId(ANN)).await.unwrap(), button);
+    assert_eq!(bot.get_chat_menu_button().await.unwrap(), MenuButton::Commands);
     bed.end().await;
 }
 

@@ -55,6 +55,7 @@ pub(super) fn hello(state: &TelegramState, about: &DemoInfo) -> WebEvent {
         "bot": {"id": world.bot.id, "first_name": world.bot.first_name, "username": world.bot.username},
         "me": me.map(|p| json!({"id": p.id, "first_name": p.first_name})),
         "chats": chats, "messages": messages, "commands": state.command_lists(),
+        "menu_buttons": state.menu_buttons(),
     });
     WebEvent { name: "hello", data }
 }
