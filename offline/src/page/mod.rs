@@ -1,5 +1,5 @@
 //! Chat page of `figaro demo`: an offline Telegram client. The compiler joins its files into one page, which loads nothing
-//! but the files people send.
+//! but the files people send, and the Mini Apps of the bot.
 
 /// HTML of the page, with style and script.
 pub const PAGE: &str = concat!(
@@ -12,6 +12,7 @@ pub const PAGE: &str = concat!(
     include_str!("style/parts.css"),
     include_str!("style/composer.css"),
     include_str!("style/calls.css"),
+    include_str!("style/apps.css"),
     include_str!("style/layout.css"),
     "</style>\n",
     include_str!("body.html"),
@@ -33,6 +34,7 @@ pub const PAGE: &str = concat!(
     include_str!("script/composer.js"),
     include_str!("script/attach.js"),
     include_str!("script/calls.js"),
+    include_str!("script/apps.js"),
     include_str!("script/stream.js"),
     include_str!("script/wiring.js"),
     "</script>\n</body>\n</html>\n",

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use super::menu::MenuButtons;
+use super::menu::BotMenu;
 use super::shared::SharedTelegram;
 use super::state::{ButtonPress, CommandList, StoredFile, TelegramState};
 use super::world::{Chat, Person};
@@ -88,7 +88,7 @@ struct SavedWorld {
     presses: BTreeMap<String, ButtonPress>,
     commands: Vec<CommandList>,
     #[serde(default)]
-    menu: MenuButtons,
+    menu: BotMenu,
     /// `file_path` of each file, by id. The bytes are in a file named by the id.
     files: BTreeMap<String, String>,
 }

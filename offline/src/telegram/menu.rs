@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 
 /// Menu buttons that the bot has set, as `MenuButton` objects.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct MenuButtons {
+pub(super) struct BotMenu {
     /// Button of all private chats without one of their own.
     usual: Value,
     /// Buttons of single chats, by user id.
     own: BTreeMap<i64, Value>,
 }
 
-impl Default for MenuButtons {
+impl Default for BotMenu {
     /// As Telegram starts a bot: the button lists the commands.
     fn default() -> Self {
         Self { usual: json!({"type": "commands"}), own: BTreeMap::new() }
     }
 }
 
-impl MenuButtons {
+impl BotMenu {
     /// Sets the button of a chat, or that of all others. The type `default` removes the earlier one.
     pub(super) fn set(&mut self, chat: Option<i64>, button: Value) {
         let is_removed = button["type"] == "default";

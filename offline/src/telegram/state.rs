@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::business::BusinessWorld;
 use super::call::ApiCall;
 use super::inline::InlineWorld;
-use super::menu::MenuButtons;
+use super::menu::BotMenu;
 #[cfg(feature = "testing")]
 use super::planned::Testing;
 use super::updates::PendingUpdates;
@@ -67,7 +67,7 @@ pub(super) struct TelegramState {
     pub(super) business: BusinessWorld,
     pub(super) files: BTreeMap<String, StoredFile>,
     pub(super) commands: Vec<CommandList>,
-    pub(super) menu: MenuButtons,
+    pub(super) menu: BotMenu,
     #[cfg(feature = "testing")]
     pub(super) testing: Testing,
     /// Person whose view the demo page shows.
@@ -89,7 +89,7 @@ impl TelegramState {
             business: BusinessWorld::default(),
             files: BTreeMap::new(),
             commands: Vec::new(),
-            menu: MenuButtons::default(),
+            menu: BotMenu::default(),
             #[cfg(feature = "testing")]
             testing: Testing::default(),
             demo_user: None,

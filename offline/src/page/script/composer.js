@@ -189,7 +189,7 @@ function composerKey(event) {
   else if (event.key === 'Enter' && !event.shiftKey) { event.preventDefault(); submit(); }
 }
 function pageKey(event) {
-  if (event.defaultPrevented || $('alert').open || $('ask').open || areActsOpen()) return;
+  if (event.defaultPrevented || document.querySelector('dialog[open]') || areActsOpen()) return;
   if (event.key === 'Escape') {
     if (menu) return setMenu(null);
     if (state.open?.editing) return leave(state.open);

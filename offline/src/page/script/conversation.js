@@ -11,6 +11,7 @@ function render() {
   for (const draft of draftsOf(room)) growing = growDraft(draft) || growing;
   paintMessages(room);
   paintChips(room);
+  paintMenuButton(room);
   paintDown();
   if (stick) toBottom();
   paintDates();

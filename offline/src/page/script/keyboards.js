@@ -23,6 +23,13 @@ function keyOfBoard(room, m, button) {
   const node = el(`button${spec}`, { type: 'button', dir: 'auto' }, button.text);
   Object.assign(node.style, style);
   if (button.copy_text) { node.append(mark('copy')); node.onclick = () => copy(button.copy_text.text); return node; }
+  if (button.web_app) {
+    node.append(mark('app'));
+    node.dataset.app = button.web_app.url;
+    node.ariaHasPopup = 'dialog';
+    node.onclick = () => openApp(room, node, { message_id: m.message_id, url: button.web_app.url });
+    return node;
+  }
   if (button.callback_data == null) { node.onclick = () => toast('The demo has nothing for this button'); return node; }
   node.dataset.key = `${m.chat.id}/${m.message_id}/${button.callback_data}`;
   node.onclick = () => press(room, m, button.callback_data, node.dataset.key);

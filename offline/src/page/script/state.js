@@ -1,7 +1,7 @@
 // ── State ──────────────────────────────────────────────────────────────────────────────────────────
 // A room is what one reads as one conversation: a chat, or a topic of a forum. Its key is `chat` or `chat:thread`.
 const state = {
-  bot: null, me: null, about: {}, chats: new Map(), rooms: new Map(), open: null, commands: [], online: false,
+  bot: null, me: null, about: {}, chats: new Map(), rooms: new Map(), open: null, commands: [], menus: new Map(), online: false,
   drafts: new Map(), // `chat:draft` → draft bubble
   busy: new Set(), // keys of inline buttons that wait for their callback answer
   queries: new Map(), // callback_query_id → key of its button

@@ -4,7 +4,7 @@ function onHello(hello) {
   if (state.open) { stopEditing(state.open); state.open.input = $('input').value; }
   const speakers = new Map([...state.chats.values()].map((chat) => [chat.id, chat.speaker]));
   const before = new Map(state.rooms);
-  Object.assign(state, { bot: hello.bot, me: hello.me, about: { notice: hello.notice, real: hello.real, stand_in: hello.stand_in }, commands: hello.commands ?? [], online: true, open: null });
+  Object.assign(state, { bot: hello.bot, me: hello.me, about: { notice: hello.notice, real: hello.real, stand_in: hello.stand_in }, commands: hello.commands ?? [], menus: menusOf(hello.menu_buttons), online: true, open: null });
   delete $('chips').dataset.mark; // its buttons belong to the rooms of before
   for (const store of [state.chats, state.drafts, state.busy, state.queries, state.answers]) store.clear();
   // The chat of another person comes last: it is not one of the visitor's.
@@ -99,6 +99,7 @@ const EVENTS = {
   hello: onHello, message: onMessage, deleted: onDeleted, draft: onDraft, draft_gone: onDraftGone, reaction: onReaction, votes: onVotes, reply_asked: onReplyAsked, chat_action: onAction,
   callback_answer: answered, call: onCall,
   commands: ({ lists }) => { state.commands = lists; schedule(); },
+  menu_buttons: ({ buttons }) => { state.menus = menusOf(buttons); schedule(); },
 };
 /** EventSource reconnects by itself after a broken line, but gives up after a refused one: then we do it. */
 function connect(wait = 1000) {

@@ -1,7 +1,7 @@
 // ── Wiring ─────────────────────────────────────────────────────────────────────────────────────────
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 const isDark = () => (document.documentElement.dataset.theme ?? (systemDark.matches ? 'dark' : 'light')) === 'dark';
-const paintTheme = () => $('theme').replaceChildren(icon(isDark() ? 'sun' : 'moon'));
+const paintTheme = () => { $('theme').replaceChildren(icon(isDark() ? 'sun' : 'moon')); tellTheme(); };
 $('theme').onclick = () => { document.documentElement.dataset.theme = isDark() ? 'light' : 'dark'; paintTheme(); };
 systemDark.onchange = paintTheme;
 paintTheme();
@@ -29,6 +29,11 @@ pin.observe($('items'));
 pin.observe($('stage'));
 $('speak').onclick = () => toggleMenu(speakerItems(), 'Speak as');
 $('slash').onclick = () => toggleMenu(commandItems(''), 'Commands');
+$('menubutton').onclick = () => openApp(state.open, $('menubutton'));
+$('appback').onclick = () => tellApp('back_button_pressed');
+$('appclose').onclick = () => $('miniapp').close();
+$('miniapp').onclose = appClosed;
+window.addEventListener('message', onAppMessage);
 $('attach').onclick = () => toggleMenu(attachItems(), 'Attach');
 $('stranger').lastChild.onclick = goHome;
 $('acts').onkeydown = actsKey;
