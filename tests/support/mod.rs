@@ -32,7 +32,7 @@ use std::time::Duration;
 use figaro_offline::Runtime;
 use figaro_offline::model::{OfflineModel, ReplyScript};
 use figaro_offline::tavily::{OfflineTavily, TavilyAnswer};
-use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
+use figaro_offline::telegram::{MINI_APP_KEY, OfflineTelegram, Person, TelegramOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -112,6 +112,7 @@ impl World {
             .set("STORE_URL", &self.store_setting())
             .set("TELEGRAM_BOT_TOKEN", self.telegram.token())
             .set("TELEGRAM_API_URL", self.telegram.url())
+            .set("TELEGRAM_PUBLIC_KEY", MINI_APP_KEY)
             .set("OPENAI_API_KEY", "sk-offline-key")
             .set("OPENAI_BASE_URL", self.model.url())
             .set("OPENAI_MODEL", "offline")

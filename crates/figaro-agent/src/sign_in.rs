@@ -10,12 +10,25 @@ use figaro_base::ids::UserId;
 use figaro_base::secret::{ExposeSecret, random_hex};
 use figaro_domain::code::CodeHash;
 
+/// End of the address of the dashboard as a Mini App.
+pub const MINI_APP_PATH: &str = "/dashboard/app";
 /// Time in which a ticket can be used.
 pub const TICKET_MINUTES: i64 = 5;
 /// Size of a ticket, in random bytes.
 const TICKET_BYTES: usize = 32;
 /// Maximum number of open tickets of a person. A further one voids their oldest.
 const MAX_TICKETS: usize = 3;
+
+/// The dashboard of a bot, as the chat offers it.
+#[derive(Debug, Clone)]
+pub struct OfferedDashboard {
+    /// Tickets for browsers.
+    pub sign_in: SignIn,
+    /// `true` if everybody who may talk to the bot has a dashboard; `false` if only owners have one.
+    pub for_everybody: bool,
+    /// Address of the Mini App; `None` if Telegram's clients cannot open it.
+    pub mini_app: Option<Arc<str>>,
+}
 
 /// Open tickets of a bot, in memory only: a restart voids them. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ use super::reader::VariableReader;
 use super::variables::Variables;
 use figaro_base::ids::BotId;
 use figaro_base::secret::SecretString;
+use figaro_domain::code::unhex;
 
 /// Bot token and Bot API server.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct TelegramSettings {
     pub api_url: String,
     /// Proxies to the Bot API server.
     pub proxies: Proxies,
+    /// Ed25519 key with which Telegram signs who opens a Mini App.
+    pub public_key: [u8; 32],
 }
 
 impl TelegramSettings {
@@ -60,6 +63,16 @@ impl TelegramSettings {
             );
         }
         let (api_url, proxies) = (reader.url("TELEGRAM_API_URL"), reader.proxies("TELEGRAM_PROXY"));
-        Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url, proxies }
+        let public_key = public_key(reader);
+        Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url, proxies, public_key }
     }
+}
+
+fn public_key(reader: &mut VariableReader<'_>) -> [u8; 32] {
+    const NAME: &str = "TELEGRAM_PUBLIC_KEY";
+    let key = unhex(&reader.text(NAME)).and_then(|bytes| bytes.try_into().ok());
+    key.unwrap_or_else(|| {
+        reader.fault(NAME, "is not a key of 64 hexadecimal digits: leave it out for that of Telegram");
+        Default::default()
+    })
 }

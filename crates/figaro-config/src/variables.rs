@@ -206,6 +206,11 @@ const LAST: &[Variable] = &[
         "Proxy for Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 resolves names here, socks5h there); off for none. If empty, HTTPS_PROXY or ALL_PROXY of the environment is used. This machine, and hosts in NO_PROXY, are reached directly.",
     ),
     variable(
+        "TELEGRAM_PUBLIC_KEY",
+        "e7bf03a2fa4602af4580703d88dda5bb59f32ed8b02a56c187fe7d34caed242d",
+        "Ed25519 key with which Telegram signs who opens a Mini App, in hexadecimal. Telegram's test servers have another one.",
+    ),
+    variable(
         "TELEGRAM_RATES",
         "telegram",
         "telegram keeps to Telegram's rate limits; off is for a server without limits.",

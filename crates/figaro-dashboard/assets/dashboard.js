@@ -104,6 +104,7 @@
       else tell((answer.ok ? page.getElementById('told') : page.querySelector('main p'))?.textContent.trim());
       tag = null;
       told.focus();
+      document.dispatchEvent(new CustomEvent('sent', { detail: answer.ok }));
     } catch {
       body.classList.add('offline');
     } finally {

@@ -11,9 +11,10 @@ use axum::response::{IntoResponse, Response};
 use super::error::DashboardError;
 
 /// Files by name, with their types.
-const ASSETS: [(&str, &str, &str); 3] = [
+const ASSETS: [(&str, &str, &str); 4] = [
     ("dashboard.css", "text/css; charset=utf-8", include_str!("../assets/dashboard.css")),
     ("dashboard.js", "text/javascript; charset=utf-8", include_str!("../assets/dashboard.js")),
+    ("mini-app.js", "text/javascript; charset=utf-8", include_str!("../assets/mini-app.js")),
     ("icon.svg", "image/svg+xml", include_str!("../assets/icon.svg")),
 ];
 

@@ -17,7 +17,7 @@ use figaro_domain::code::CodeHash;
 pub(crate) const SIGNED_IN_HOURS: i64 = 12;
 /// Size of the secret in the cookie, in random bytes.
 const SECRET_BYTES: usize = 32;
-/// Maximum number of browsers of all people, and of a person. A further one of a person signs out their first one.
+/// Maximum number of browsers of all people, and of each kind of a person. A further one of a person signs out their first one.
 const MAX_BROWSERS: usize = 1_000;
 const MAX_OF_PERSON: usize = 5;
 /// Requests of a browser: in a second, and at once.
@@ -47,10 +47,20 @@ pub(crate) struct StreamPermit {
     _of_all: OwnedSemaphorePermit,
 }
 
+/// Program that shows the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BrowserKind {
+    /// A browser of its own.
+    Plain,
+    /// A client of Telegram.
+    MiniApp,
+}
+
 /// A browser that is signed in.
 #[derive(Debug)]
 pub(crate) struct Browser {
     pub(crate) user: UserId,
+    pub(crate) kind: BrowserKind,
     /// Hash of how the browser names itself: a cookie that a program of another name sends is refused.
     program: CodeHash,
     until: DateTime<Utc>,
@@ -80,11 +90,18 @@ impl Browser {
 impl Browsers {
     /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers,
     /// or if too many people are signed in.
-    pub(crate) fn sign_in(&self, user: UserId, program: &str, now: DateTime<Utc>) -> Option<SecretString> {
+    pub(crate) fn sign_in(
+        &self,
+        user: UserId,
+        kind: BrowserKind,
+        program: &str,
+        now: DateTime<Utc>,
+    ) -> Option<SecretString> {
         let secret = random_hex(SECRET_BYTES).ok()?;
         let mut all = self.signed_in.lock();
         all.retain(|_, browser| now < browser.until);
-        let own = all.iter().filter(|(_, browser)| browser.user == user);
+        // Opening the Mini App again and again signs no browser out.
+        let own = all.iter().filter(|(_, browser)| browser.user == user && browser.kind == kind);
         let mut own: Vec<_> = own.map(|(key, browser)| (browser.until, key.clone())).collect();
         own.sort_by_key(|(until, _)| *until);
         let excess = (own.len() + 1).saturating_sub(MAX_OF_PERSON);
@@ -94,6 +111,7 @@ impl Browsers {
         }
         let browser = Browser {
             user,
+            kind,
             program: CodeHash::of(program),
             until: now + TimeDelta::hours(SIGNED_IN_HOURS),
             rate: RateLimiter::direct(Quota::per_second(A_SECOND).allow_burst(AT_ONCE)),

@@ -1,16 +1,19 @@
 //! Signing in with a ticket, and signing out.
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use super::browsers::SIGNED_IN_HOURS;
+use super::browsers::{BrowserKind, SIGNED_IN_HOURS};
 use super::error::DashboardError;
 use super::page::{self, Html};
 use super::state::Dashboard;
 use super::viewer::{cookie_name, cookies, program, standing};
-use figaro_base::ids::ChatId;
+use figaro_base::ids::{ChatId, UserId};
 use figaro_base::secret::ExposeSecret;
+
+/// Header that sets a cookie.
+pub(crate) type Cookie = [(HeaderName, HeaderValue); 1];
 
 /// Shows the button that signs a person in. Programs that only look at a link, such as those that make previews, do not use
 /// the ticket up; and people see whose link they have opened.
@@ -36,13 +39,25 @@ pub(crate) async fn redeem(
     if standing(&dashboard, &user, now)?.is_none() {
         return Err(DashboardError::SignedOut);
     }
+    let cookie = signed_in_as(&dashboard, &headers, user, BrowserKind::Plain)?;
+    Ok((cookie, Redirect::to("../")).into_response())
+}
+
+/// Signs a browser in for a person, and returns its cookie.
+pub(crate) fn signed_in_as(
+    dashboard: &Dashboard,
+    headers: &HeaderMap,
+    user: UserId,
+    kind: BrowserKind,
+) -> Result<Cookie, DashboardError> {
     // Another person may use the same browser next.
-    let name = cookie_name(&dashboard);
-    cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
-    let secret = dashboard.browsers().sign_in(user.clone(), program(&headers), now);
+    let name = cookie_name(dashboard);
+    cookies(headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
+    let now = dashboard.clock.now();
+    let secret = dashboard.browsers().sign_in(user.clone(), kind, program(headers), now);
     let secret = secret.ok_or(DashboardError::TooMany)?;
-    tracing::info!(%user, "a browser was signed in to the dashboard");
-    with_cookie(&dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600)
+    tracing::info!(%user, ?kind, "a browser was signed in to the dashboard");
+    cookie(dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600, kind)
 }
 
 /// Signs the browser out.
@@ -52,21 +67,29 @@ pub(crate) async fn leave(
 ) -> Result<Response, DashboardError> {
     let name = cookie_name(&dashboard);
     cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
-    with_cookie(&dashboard, "", 0)
+    let cookie = cookie(&dashboard, "", 0, BrowserKind::Plain)?;
+    Ok((cookie, Redirect::to("./")).into_response())
 }
 
-/// Returns to the first page with a cookie that lasts for some seconds.
-fn with_cookie(dashboard: &Dashboard, value: &str, seconds: i64) -> Result<Response, DashboardError> {
+/// Writes a cookie that lasts for some seconds.
+fn cookie(
+    dashboard: &Dashboard,
+    value: &str,
+    seconds: i64,
+    kind: BrowserKind,
+) -> Result<Cookie, DashboardError> {
     let url = dashboard.sign_in.url();
-    let secure = if url.starts_with("https://") { "; Secure" } else { "" };
+    let sent = match (url.starts_with("https://"), kind) {
+        (false, _) => "SameSite=Strict",
+        (true, BrowserKind::Plain) => "SameSite=Strict; Secure",
+        // A web client shows the pages in a frame of its site. No other site gets a cookie that is kept for it.
+        (true, BrowserKind::MiniApp) => "SameSite=None; Secure; Partitioned",
+    };
     // Other programs and bots at the same address do not get it.
     let path = url.splitn(4, '/').nth(3).unwrap_or_default();
-    let cookie = format!(
-        "{}={value}; Path=/{path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}",
-        cookie_name(dashboard)
-    );
+    let name = cookie_name(dashboard);
+    let cookie = format!("{name}={value}; Path=/{path}; Max-Age={seconds}; HttpOnly; {sent}");
     let cookie =
         HeaderValue::from_str(&cookie).map_err(|error| DashboardError::Failed(error.to_string().into()))?;
-    let back = if seconds > 0 { "../" } else { "./" };
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response())
+    Ok([(header::SET_COOKIE, cookie)])
 }

@@ -17,6 +17,12 @@ pub(crate) enum DashboardError {
     /// The ticket was used before, is too old, or never was one.
     #[error("the ticket does not hold")]
     Ticket,
+    /// `initData` that is not from Telegram, was used before, or is too old.
+    #[error("the Mini App is not opened by Telegram")]
+    InitData,
+    /// The person has no dashboard with this bot.
+    #[error("no dashboard")]
+    NoDashboard,
     /// There is no such page, or the person may not see it: both are told alike.
     #[error("no such page")]
     NotFound,
@@ -55,7 +61,7 @@ impl DashboardError {
             Self::SignedOut => StatusCode::UNAUTHORIZED,
             Self::Ticket => StatusCode::GONE,
             Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Foreign => StatusCode::FORBIDDEN,
+            Self::Foreign | Self::InitData | Self::NoDashboard => StatusCode::FORBIDDEN,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Store(_) | Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -67,6 +73,8 @@ impl DashboardError {
         match self {
             Self::SignedOut => texts.dashboard_signed_out(),
             Self::Ticket => texts.dashboard_ticket_used(),
+            Self::InitData => texts.dashboard_open_again(),
+            Self::NoDashboard => texts.dashboard_none(),
             Self::NotFound => texts.dashboard_not_found(),
             Self::Foreign => texts.dashboard_foreign(),
             Self::TooMany => texts.dashboard_too_many(),

@@ -7,12 +7,14 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::error::DashboardError;
+use super::mini_app;
 use super::page;
 use super::state::Dashboard;
 
-/// The pages load and send nothing but from and to their own address, run no script within a page, and stand in no frame.
+/// The pages load and send nothing but from and to their own address, and run no script within a page. Where they may stand
+/// in a frame follows.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+                      form-action 'self'; base-uri 'none'; frame-ancestors";
 /// Says where a request comes from. Browsers set it, and no page can.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -22,10 +24,8 @@ const PASSED_ON: HeaderName = HeaderName::from_static("x-figaro-passed-on");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// Headers of every answer.
-const HEADERS: [(HeaderName, &str); 6] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
+const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::X_FRAME_OPTIONS, "DENY"),
     // With `no-referrer` a form would be sent without its origin.
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -50,7 +50,13 @@ pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request
         None => response,
     };
     let is_too_many = response.status() == StatusCode::TOO_MANY_REQUESTS;
+    let frames = mini_app::frames(&dashboard, &headers, &path, response.status());
     let answer = response.headers_mut();
+    let policy = HeaderValue::from_str(&format!("{POLICY} {}", frames.as_deref().unwrap_or("'none'")));
+    policy.map(|policy| answer.insert(header::CONTENT_SECURITY_POLICY, policy)).ok();
+    if frames.is_none() {
+        answer.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    }
     for (name, value) in HEADERS {
         answer.insert(name, HeaderValue::from_static(value));
     }

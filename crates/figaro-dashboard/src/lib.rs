@@ -1,7 +1,7 @@
 //! The dashboard: pages about a bot in a browser. The binary serves [`router()`] beside the gateway, below `/dashboard`.
 //!
 //! A person signs in with a ticket of [`figaro_agent::sign_in`], which they ask for in the chat (`/dashboard`) or on the machine
-//! (`figaro dashboard`). An owner sees the whole bot, everybody else only what is theirs: `viewer` decides this once, and
+//! (`figaro dashboard`), or opens the pages in Telegram as a Mini App, where Telegram says who they are (`mini_app`). An owner sees the whole bot, everybody else only what is theirs: `viewer` decides this once, and
 //! each page asks it. Pages are written on the server, in the language of the person, from a template of the same name; they
 //! work without scripts. The script keeps a page up to date (`live`) and sends its forms without loading it anew.
 //!
@@ -12,7 +12,9 @@ mod browsers;
 mod enter;
 mod error;
 mod guard;
+mod init_data;
 mod live;
+mod mini_app;
 mod names;
 mod page;
 mod pages;
@@ -27,7 +29,7 @@ use axum::middleware;
 use axum::response::Redirect;
 use axum::routing::{get, post};
 
-pub use self::state::DashboardParts;
+pub use self::state::{DashboardParts, MiniAppParts};
 
 use self::state::Dashboard;
 
@@ -43,6 +45,7 @@ pub fn router(parts: DashboardParts) -> Router {
         .route("/events", get(live::events))
         .route("/leave", post(enter::leave))
         .route("/enter/{ticket}", get(enter::offer).post(enter::redeem))
+        .route(mini_app::PATH, get(mini_app::open).post(mini_app::launch))
         .route("/assets/{name}", get(assets::asset))
         .fallback(error::nothing)
         .layer(DefaultBodyLimit::max(MAX_FORM))

@@ -11,6 +11,7 @@ use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
 use super::assets;
+use super::browsers::BrowserKind;
 use super::error::DashboardError;
 use super::spec::Shown;
 use super::state::Dashboard;
@@ -36,6 +37,7 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "conversations.html",
     "enter.html",
     "head.html",
+    "launch.html",
     "layout.html",
     "macros.html",
     "memory.html",
@@ -124,6 +126,7 @@ impl Viewer {
             me => self.speaker.name.clone(),
             is_owner => self.is_owner,
             is_live => shown.is_live,
+            is_mini_app => self.browser.kind == BrowserKind::MiniApp,
             ..base(dashboard, self.tag, self.texts)
         };
         Ok(write(shown.template, context! { d => Serde(content), ..frame })?)
@@ -160,6 +163,13 @@ pub(crate) fn offer(dashboard: &Dashboard, headers: &HeaderMap, name: &str) -> R
     let frame =
         context! { title => texts.dashboard_title(), name, root => "../", ..base(dashboard, tag, texts) };
     Ok(write("enter.html", frame)?)
+}
+
+/// Writes the page that signs a Mini App in.
+pub(crate) fn launch(dashboard: &Dashboard, headers: &HeaderMap) -> Result<Html, DashboardError> {
+    let (tag, texts) = language_of(&dashboard.languages.locales, browser_language(headers));
+    let frame = context! { title => texts.dashboard_title(), root => "./", ..base(dashboard, tag, texts) };
+    Ok(write("launch.html", frame)?)
 }
 
 /// Writes the page of a fault.

@@ -12,6 +12,7 @@ use figaro_agent::sign_in::SignIn;
 use figaro_agent::task_control::TaskControl;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{BotId, ChatId};
+use figaro_base::secret::SecretString;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::tz::Tz;
@@ -23,6 +24,7 @@ use figaro_prompts::Prompts;
 use figaro_store::Store;
 
 use super::browsers::Browsers;
+use super::init_data::InitDataCheck;
 use super::names::{ChatNames, FoundNames};
 use super::spec::PageSpec;
 
@@ -57,6 +59,8 @@ pub struct DashboardParts {
     pub for_everybody: bool,
     /// Tickets that sign people in.
     pub sign_in: SignIn,
+    /// For the Mini App; `None` if there is none.
+    pub mini_app: Option<MiniAppParts>,
     /// Settings in effect, without secrets.
     pub settings: Arc<[ShownVariable]>,
     /// Time zone of people who have chosen none.
@@ -65,6 +69,17 @@ pub struct DashboardParts {
     pub clock: Clock,
     /// Background tasks; also tells whether the bot is stopping.
     pub background: TaskTracker,
+}
+
+/// Dependencies of the dashboard as a Mini App.
+#[derive(Debug)]
+pub struct MiniAppParts {
+    /// Token of the bot, with which Telegram seals who opens the Mini App.
+    pub token: SecretString,
+    /// Ed25519 key with which Telegram signs it.
+    pub public_key: [u8; 32],
+    /// Address of a web client on this machine, such as `http://127.0.0.1:8081`, that may show the pages in a frame.
+    pub local_client: Option<String>,
 }
 
 /// State of the handlers. Cheap to clone.
@@ -78,13 +93,23 @@ pub(crate) struct DashboardInner {
     pages: &'static [&'static PageSpec],
     browsers: Browsers,
     names: ChatNames,
+    init_data: Option<InitDataCheck>,
 }
 
 impl Dashboard {
     pub(crate) fn new(parts: DashboardParts, pages: &'static [&'static PageSpec]) -> Self {
         let background = parts.background.clone();
         let names = ChatNames::new(parts.channel.clone(), parts.store.profiles(), background);
-        Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, pages, parts }))
+        let check = |mini_app: &MiniAppParts| {
+            InitDataCheck::new(parts.bot, &mini_app.token, mini_app.public_key, parts.vitals.started_at)
+        };
+        let init_data = parts.mini_app.as_ref().map(check);
+        Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, pages, init_data, parts }))
+    }
+
+    /// Returns the check of who opens the Mini App; `None` if there is none.
+    pub(crate) fn init_data(&self) -> Option<&InitDataCheck> {
+        self.0.init_data.as_ref()
     }
 
     pub(crate) fn browsers(&self) -> &Browsers {

@@ -66,17 +66,14 @@ impl FromRequestParts<Dashboard> for Viewer {
     type Rejection = DashboardError;
 
     async fn from_request_parts(parts: &mut Parts, dashboard: &Dashboard) -> Result<Self, DashboardError> {
-        let (now, name, program) = (dashboard.clock.now(), cookie_name(dashboard), program(&parts.headers));
-        // Another site of the same domain could set one of the same name.
-        let mut known = cookies(&parts.headers, &name)
-            .filter_map(|secret| Some((secret, dashboard.browsers().find(secret, program, now)?)));
-        let (secret, browser) = known.next().ok_or(DashboardError::SignedOut)?;
+        let now = dashboard.clock.now();
+        let (secret, browser) = signed_in(dashboard, &parts.headers).ok_or(DashboardError::SignedOut)?;
         if !browser.may_ask() {
             return Err(DashboardError::TooMany);
         }
         let user = browser.user.clone();
         let Some(standing) = standing(dashboard, &user, now)? else {
-            dashboard.browsers().sign_out(secret);
+            dashboard.browsers().sign_out(&secret);
             return Err(DashboardError::SignedOut);
         };
         let profile = dashboard.store.profiles().find(&user)?;
@@ -104,6 +101,15 @@ impl FromRequestParts<Dashboard> for OwnerViewer {
         let viewer = Viewer::from_request_parts(parts, dashboard).await?;
         if viewer.is_owner { Ok(Self(viewer)) } else { Err(DashboardError::NotFound) }
     }
+}
+
+/// Returns the browser of a request with the secret of its cookie; `None` if it is not signed in.
+pub(crate) fn signed_in(dashboard: &Dashboard, headers: &HeaderMap) -> Option<(String, Arc<Browser>)> {
+    let (now, name, program) = (dashboard.clock.now(), cookie_name(dashboard), program(headers));
+    // Another site of the same domain could set one of the same name.
+    let mut known = cookies(headers, &name)
+        .filter_map(|secret| Some((secret.to_owned(), dashboard.browsers().find(secret, program, now)?)));
+    known.next()
 }
 
 /// Returns the standing of a person in their private chat; `None` if they may not talk to the bot, or have no dashboard.

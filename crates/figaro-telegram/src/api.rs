@@ -94,6 +94,7 @@ methods! {
     EditForumTopic = "editForumTopic",
     EditMessageText = "editMessageText",
     GetChatMember = "getChatMember",
+    GetChatMenuButton = "getChatMenuButton",
     GetChatMemberCount = "getChatMemberCount",
     EditMessageReplyMarkup = "editMessageReplyMarkup",
     GetBusinessConnection = "getBusinessConnection",
@@ -109,6 +110,7 @@ methods! {
     SendRichMessage = "sendRichMessage",
     SendMessageDraft = "sendMessageDraft",
     SendRichMessageDraft = "sendRichMessageDraft",
+    SetChatMenuButton = "setChatMenuButton",
     SetMessageReaction = "setMessageReaction",
     SetMyCommands = "setMyCommands",
     SetWebhook = "setWebhook",
@@ -311,6 +313,7 @@ mod tests {
             bot: BotId(1),
             api_url: format!("http://{}", listener.local_addr().unwrap()),
             proxies: Proxies::default(),
+            public_key: [0; 32],
         };
         let grant = TenureGrant::new(Instant::now() + Duration::from_secs(3600));
         let client = TelegramClient::new(&settings).unwrap();

@@ -19,6 +19,8 @@ pub(crate) enum PressEffect {
     /// Telegram sends this callback data back to the bot.
     Data(Data),
     Url(String),
+    /// Telegram opens a Mini App at this address, in private chats alone.
+    MiniApp(String),
 }
 
 impl Button {
@@ -34,6 +36,12 @@ impl Button {
         Self { text: text.into(), press: PressEffect::Url(url.into()), parent: None }
     }
 
+    /// Creates a button that opens a Mini App. Telegram takes it in private chats alone.
+    #[must_use]
+    pub(crate) fn mini_app(text: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { text: text.into(), press: PressEffect::MiniApp(url.into()), parent: None }
+    }
+
     /// Marks a button that opens the card of another command; the Back button there leads to `parent`.
     #[must_use]
     pub(crate) fn through(self, parent: ParentCard) -> Self {
@@ -44,6 +52,7 @@ impl Button {
         match &self.press {
             PressEffect::Data(data) => json!({"text": self.text, "callback_data": data.as_str()}),
             PressEffect::Url(url) => json!({"text": self.text, "url": url}),
+            PressEffect::MiniApp(url) => json!({"text": self.text, "web_app": {"url": url}}),
         }
     }
 }

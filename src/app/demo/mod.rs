@@ -13,7 +13,7 @@ use std::time::Duration;
 use figaro_base::secret::ExposeSecret;
 use figaro_base::system::in_words;
 use figaro_offline::telegram::{
-    Impossible, MemberStatus, OfflineTelegram, Person, TelegramOptions, WorldFolder,
+    Impossible, MINI_APP_KEY, MemberStatus, OfflineTelegram, Person, TelegramOptions, WorldFolder,
 };
 use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
@@ -73,6 +73,7 @@ pub async fn demo(
     }
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
+    set(&mut all, "TELEGRAM_PUBLIC_KEY", MINI_APP_KEY);
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
     // Default of a new bot: open to its owner, and to groups that the owner adds it to.
     set(&mut all, "ACCESS", "pairing");

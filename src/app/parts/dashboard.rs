@@ -7,15 +7,16 @@ use super::base::{Base, Bot};
 use super::handles::{rulings, task_control};
 use crate::app::door::Door;
 use crate::app::host::Host;
+use crate::app::place::is_here;
 use crate::app::sign_ins::{OwnerSignIn, SignInEntry};
-use figaro_agent::sign_in::SignIn;
+use figaro_agent::sign_in::{MINI_APP_PATH, OfferedDashboard, SignIn};
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_config::DashboardUsers;
-use figaro_dashboard::{DashboardParts, PATH};
+use figaro_dashboard::{DashboardParts, MiniAppParts, PATH};
 use figaro_ledger::Ledger;
 
-/// Makes the tickets of the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
-pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<SignIn> {
+/// Returns how the chat offers the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
+pub(super) fn offered(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<OfferedDashboard> {
     let http = &base.settings.http;
     if http.dashboard == DashboardUsers::Off {
         return None;
@@ -29,12 +30,19 @@ pub(super) fn sign_in(base: &Base, door: Option<&Door>, name: Option<&str>) -> O
         url => url.to_owned(),
     };
     let of_bot = name.map(|name| format!("/bots/{name}")).unwrap_or_default();
-    Some(SignIn::new(&format!("{root}{of_bot}{PATH}"), base.clock.clone()))
+    let root = format!("{root}{of_bot}");
+    let is_opened = root.starts_with("https://") || is_local(base) && is_here(&root);
+    Some(OfferedDashboard {
+        sign_in: SignIn::new(&format!("{root}{PATH}"), base.clock.clone()),
+        for_everybody: http.dashboard == DashboardUsers::Everybody,
+        mini_app: is_opened.then(|| format!("{root}{MINI_APP_PATH}").into()),
+    })
 }
 
-/// Returns `true` if people who are no owners have a dashboard, too.
-pub(super) fn is_for_everybody(base: &Base) -> bool {
-    base.settings.http.dashboard == DashboardUsers::Everybody
+/// Returns `true` if Telegram is on this machine, as in the demo: its clients then open Mini Apps without HTTPS, too.
+fn is_local(base: &Base) -> bool {
+    let url = &base.settings.telegram.api_url;
+    url.starts_with("http://") && is_here(url)
 }
 
 /// Returns the address at which this machine reaches a listener.
@@ -48,11 +56,11 @@ const fn reached(address: SocketAddr) -> SocketAddr {
 }
 
 /// Lets `figaro dashboard` sign the owner in.
-pub(super) fn offered(bot: &Bot, sign_in: &SignIn, host: &Host, name: Option<&str>) -> SignInEntry {
+pub(super) fn told(bot: &Bot, offered: &OfferedDashboard, host: &Host, name: Option<&str>) -> SignInEntry {
     let base = &bot.base;
     let (access, settings) = (base.settings.access.clone(), base.store.settings());
     let name = name.map_or_else(|| bot.me.username.clone(), str::to_owned);
-    host.sign_ins().add(name, OwnerSignIn { sign_in: sign_in.clone(), access, settings })
+    host.sign_ins().add(name, OwnerSignIn { sign_in: offered.sign_in.clone(), access, settings })
 }
 
 /// Builds the dependencies of the dashboard.
@@ -60,9 +68,15 @@ pub(super) fn parts(
     bot: &Bot,
     ledger: &Arc<Ledger>,
     mailboxes: &Mailboxes,
-    sign_in: SignIn,
+    offered: OfferedDashboard,
 ) -> DashboardParts {
     let base = &bot.base;
+    let telegram = &base.settings.telegram;
+    let mini_app = offered.mini_app.as_ref().map(|_| MiniAppParts {
+        token: telegram.token.clone(),
+        public_key: telegram.public_key,
+        local_client: is_local(base).then(|| telegram.api_url.clone()),
+    });
     DashboardParts {
         bot: base.settings.telegram.bot,
         username: bot.me.username.clone(),
@@ -76,8 +90,9 @@ pub(super) fn parts(
         chats: base.chats.clone(),
         channel: base.channel.clone(),
         vitals: base.vitals.clone(),
-        for_everybody: is_for_everybody(base),
-        sign_in,
+        for_everybody: offered.for_everybody,
+        sign_in: offered.sign_in,
+        mini_app,
         settings: base.settings.shown.clone(),
         default_zone: base.settings.timezone,
         clock: base.clock.clone(),

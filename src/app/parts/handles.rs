@@ -6,7 +6,7 @@ use super::base::{Base, Bot};
 use super::tools::{record_books, task_tools};
 use figaro_agent::eraser::Eraser;
 use figaro_agent::rulings::Rulings;
-use figaro_agent::sign_in::SignIn;
+use figaro_agent::sign_in::OfferedDashboard;
 use figaro_agent::task_control::TaskControl;
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::records::Reminding;
@@ -40,8 +40,7 @@ pub(super) struct CommandTools {
     pub(super) all: Arc<Registry>,
     pub(super) telegram: TelegramTools,
     pub(super) desk: Desk,
-    /// Tickets for the dashboard, and whether everybody has one.
-    pub(super) sign_in: Option<(SignIn, bool)>,
+    pub(super) dashboard: Option<OfferedDashboard>,
 }
 
 /// Builds what changes tasks on request.
@@ -125,7 +124,7 @@ pub(super) fn handles(
         speaks: base.services.voice.is_some(),
         task_control: task_control(base, mailboxes),
         rulings: rulings(bot, mailboxes),
-        sign_in: tools.sign_in,
+        dashboard: tools.dashboard,
         default_zone: base.settings.timezone,
         servers: bot.servers.clone(),
         mcp: bot.mcp.clone(),

@@ -144,11 +144,10 @@ pub(super) async fn build(
     let turns = turns(&bot.base, ledger.clone(), parts);
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let desk = business::desk(&bot);
-    let sign_in = dashboard::sign_in(&bot.base, door.as_ref(), plan.name);
-    let _sign_in = sign_in.as_ref().map(|sign_in| dashboard::offered(&bot, sign_in, plan.host, plan.name));
+    let offered = dashboard::offered(&bot.base, door.as_ref(), plan.name);
+    let _sign_in = offered.as_ref().map(|offered| dashboard::told(&bot, offered, plan.host, plan.name));
     let all = turns.ender.tools.clone();
-    let offered = sign_in.clone().map(|sign_in| (sign_in, dashboard::is_for_everybody(&bot.base)));
-    let tools = CommandTools { all, telegram, desk: desk.clone(), sign_in: offered };
+    let tools = CommandTools { all, telegram, desk: desk.clone(), dashboard: offered.clone() };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let inline = inline::inline_runner(&bot, &ledger, owners.clone(), &servers);
     let hub = gateway.as_ref().map(|gateway| gateway.hub.clone());
@@ -171,7 +170,7 @@ pub(super) async fn build(
         News { owners: owners.clone(), locales: base.languages.locales.clone(), vitals: base.vitals.clone() };
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let backups = backups(base, plan.host, &news)?;
-    let dashboard = sign_in.map(|sign_in| dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, sign_in));
+    let dashboard = offered.map(|offered| dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, offered));
     let at = GatewayDoor { door, dashboard };
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, at)).transpose()?;

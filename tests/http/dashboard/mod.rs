@@ -10,6 +10,7 @@ mod events;
 mod flood;
 mod html;
 mod markup;
+mod mini_app;
 mod missed;
 mod others;
 mod pages;

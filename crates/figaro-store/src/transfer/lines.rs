@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::StoreMark;
 use crate::inventory::{Inventory, TableInventory};
+use figaro_domain::code::{hex, unhex};
 
 /// Version of the lines that this build writes and reads.
 pub(super) const VERSION: u32 = 1;
@@ -117,19 +118,6 @@ pub(super) fn contents(inventory: &Inventory) -> BTreeMap<String, TableSummary> 
     // Empty tables do not count as a difference: another build may not have them.
     let filled = inventory.iter().filter(|(_, table)| table.records > 0);
     filled.map(|(name, table)| (name.clone(), content(table))).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2).map(|pair| {
-        let is_pair = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
-        let pair = std::str::from_utf8(pair).ok().filter(|_| is_pair)?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    digits.collect()
 }
 
 #[cfg(test)]

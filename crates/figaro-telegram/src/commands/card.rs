@@ -114,6 +114,7 @@ impl Card {
             let does = match &button.press {
                 PressEffect::Data(data) => key.callback_data.as_deref() == Some(data.as_str()),
                 PressEffect::Url(url) => key.url.as_deref() == Some(url),
+                PressEffect::MiniApp(_) => false,
             };
             key.text == button.text && does
         };

@@ -1,4 +1,5 @@
-//! `/dashboard`: gives a link that signs the person in to the dashboard in a browser, once and within five minutes.
+//! `/dashboard`: gives a link that signs the person in to the dashboard in a browser, once and within five minutes, and a button
+//! that opens it in Telegram.
 
 use async_trait::async_trait;
 
@@ -7,7 +8,8 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, CommandOutcome, CommandRequest, CommandSpec, Group};
 use super::handles::Handles;
-use figaro_agent::sign_in::SignIn;
+use crate::send::Button;
+use figaro_agent::sign_in::OfferedDashboard;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
@@ -18,15 +20,15 @@ const LOCAL: [&str; 3] = ["http://127.", "http://localhost", "http://[::1]"];
 #[derive(Debug)]
 pub(super) struct DashboardCommand {
     cards: Cards,
-    sign_in: Option<SignIn>,
-    for_everybody: bool,
+    dashboard: Option<OfferedDashboard>,
 }
 
 #[async_trait]
 impl Command for DashboardCommand {
     fn spec(&self) -> CommandSpec {
-        let spec = CommandSpec::new("dashboard", Texts::command_dashboard).offered_if(self.sign_in.is_some());
-        match self.for_everybody {
+        let spec =
+            CommandSpec::new("dashboard", Texts::command_dashboard).offered_if(self.dashboard.is_some());
+        match self.dashboard.as_ref().is_some_and(|dashboard| dashboard.for_everybody) {
             true => spec.group(Group::Settings),
             false => spec.group(Group::Owner).owners(),
         }
@@ -39,25 +41,24 @@ impl Command for DashboardCommand {
 
 impl DashboardCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        let (sign_in, for_everybody) =
-            handles.sign_in.clone().map_or((None, false), |(sign_in, everybody)| (Some(sign_in), everybody));
-        Self { cards: handles.cards.clone(), sign_in, for_everybody }
+        Self { cards: handles.cards.clone(), dashboard: handles.dashboard.clone() }
     }
 
     fn card(&self, asker: &Asker) -> Card {
         let texts = self.cards.texts(asker);
-        let Some(sign_in) = &self.sign_in else { return Card::text(texts.dashboard_off()) };
+        let Some(dashboard) = &self.dashboard else { return Card::text(texts.dashboard_off()) };
         // In a group everybody could use it.
         if asker.place.is_group() {
             return Card::text(texts.dashboard_private());
         }
-        let Some(link) = sign_in.link(&asker.speaker.user) else {
+        let Some(link) = dashboard.sign_in.link(&asker.speaker.user) else {
             return Card::text(texts.dashboard_no_link());
         };
         let mut words = fill(texts.dashboard_link(), &[("link", &link)]);
         if LOCAL.iter().any(|beginning| link.starts_with(beginning)) {
             words = format!("{words}\n\n{}", texts.dashboard_local());
         }
-        Card::text(words)
+        let here = dashboard.mini_app.iter().map(|url| Button::mini_app(texts.dashboard_open(), &**url));
+        Card::text(words).row(here.collect())
     }
 }

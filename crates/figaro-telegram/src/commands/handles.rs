@@ -9,7 +9,7 @@ use crate::business::Drafter;
 use crate::inbound::Me;
 use figaro_agent::eraser::Eraser;
 use figaro_agent::rulings::Rulings;
-use figaro_agent::sign_in::SignIn;
+use figaro_agent::sign_in::OfferedDashboard;
 use figaro_agent::task_control::TaskControl;
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::draw::LastPictures;
@@ -84,8 +84,8 @@ pub struct Handles {
     pub task_control: TaskControl,
     /// Rules on calls that wait for an approval.
     pub rulings: Rulings,
-    /// Tickets for the dashboard, and whether everybody has one or only owners; `None` if it is off.
-    pub sign_in: Option<(SignIn, bool)>,
+    /// The dashboard; `None` if it is off.
+    pub dashboard: Option<OfferedDashboard>,
     /// Time zone of chats without a zone.
     pub default_zone: Tz,
     /// Configured MCP servers other than Telegram's.

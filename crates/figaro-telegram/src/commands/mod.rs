@@ -24,6 +24,7 @@ mod help;
 mod list_page;
 mod memory;
 mod menu;
+mod menu_button;
 mod model;
 mod new;
 mod notes;
