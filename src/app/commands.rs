@@ -10,13 +10,7 @@ use figaro_telegram::commands::{Command, CommandTable, Handles, builtin};
 /// # Errors
 /// When two commands share a name or a button family.
 pub(super) fn table(handles: &Handles, added: &[Arc<dyn Command>]) -> Result<CommandTable, StartupError> {
-    let settings = handles.store.clone();
-    let mut table = CommandTable::new(
-        handles.cards.clone(),
-        handles.access.clone(),
-        settings.settings(),
-        handles.dashboard.as_ref(),
-    );
+    let mut table = CommandTable::new(handles);
     for command in builtin(handles).into_iter().chain(added.iter().cloned()) {
         table.register(command).map_err(|taken| StartupError(taken.to_string()))?;
     }

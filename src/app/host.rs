@@ -9,10 +9,12 @@ use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
 
 use super::base_files::BaseFiles;
+use super::bot_states::BotStates;
 use super::door::{Door, door};
 use super::embedder::{EmbedderParts, embedder};
 use super::environment::{http_client, place_fault, start_mcp};
 use super::failure::StartupError;
+use super::fleet_bots::FleetBots;
 use super::groups::Groups;
 use super::models::trials;
 use super::servers::recipe;
@@ -25,6 +27,7 @@ use figaro_base::secret::Redactor;
 use figaro_base::system::in_words;
 use figaro_base::tenure::Tenure;
 use figaro_config::{HttpSettings, Settings, StoreUrl, TelegramSettings};
+use figaro_dashboard::ProcessBots;
 use figaro_gateway::probes::Probes;
 use figaro_gateway::routes::BotRoutes;
 use figaro_ledger::Slots;
@@ -63,6 +66,8 @@ pub(super) struct Host {
     servers: OnceCell<Servers>,
     /// Dashboards of the bots, for `figaro dashboard`.
     sign_ins: SignIns,
+    /// Bots of the file, with what each is doing.
+    states: Arc<BotStates>,
     socket: OnceCell<()>,
     mcp: OnceCell<McpServer>,
 }
@@ -107,6 +112,7 @@ impl Host {
             models: OnceCell::new(),
             servers: OnceCell::new(),
             sign_ins: SignIns::default(),
+            states: Arc::new(BotStates::in_folder(settings.store.url.folder())),
             socket: OnceCell::new(),
             mcp: OnceCell::new(),
         }
@@ -120,6 +126,17 @@ impl Host {
     /// Returns the dashboards of its bots.
     pub(super) const fn sign_ins(&self) -> &SignIns {
         &self.sign_ins
+    }
+
+    /// Returns the states of the bots of the file.
+    pub(super) const fn states(&self) -> &Arc<BotStates> {
+        &self.states
+    }
+
+    /// Returns the bots of the process for their dashboards; `None` if one bot runs alone.
+    pub(super) fn fleet_bots(&self) -> Option<Arc<dyn ProcessBots>> {
+        let bots = FleetBots { states: self.states.clone(), sign_ins: self.sign_ins.clone() };
+        self.has_many().then(|| Arc::new(bots) as Arc<dyn ProcessBots>)
     }
 
     /// Returns the state of the process for its supervisor.

@@ -7,6 +7,7 @@ mod ask;
 mod audit;
 mod backup;
 mod base_files;
+mod bot_states;
 mod bots;
 
 mod check;
@@ -18,6 +19,7 @@ mod door;
 mod embedder;
 mod environment;
 mod failure;
+mod fleet_bots;
 mod groups;
 mod healthcheck;
 mod host;

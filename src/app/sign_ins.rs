@@ -67,7 +67,25 @@ impl SignIns {
     }
 }
 
+impl SignIns {
+    /// Returns `true` if a bot has a dashboard and this owner.
+    pub(super) fn is_owner(&self, name: &str, user: &UserId) -> bool {
+        self.0.lock().get(name).is_some_and(|found| found.is_owner(user))
+    }
+
+    /// Makes a link for an owner of a bot; `None` if they own it not, or it has no dashboard.
+    pub(super) fn link_of(&self, name: &str, user: &UserId) -> Option<String> {
+        let all = self.0.lock();
+        all.get(name).filter(|found| found.is_owner(user))?.sign_in.link(user)
+    }
+}
+
 impl OwnerSignIn {
+    fn is_owner(&self, user: &UserId) -> bool {
+        let is_named = || self.settings.access().is_ok_and(|list| list.owners.contains(user));
+        self.access.owners.contains(user) || is_named()
+    }
+
     fn owner(&self) -> Option<UserId> {
         let named = self.access.owners.first().cloned();
         named.or_else(|| self.settings.access().ok()?.owners.first().cloned())

@@ -6,10 +6,10 @@ use figaro_mcp::proxy::Proxies;
 
 use super::faults::SettingsFaults;
 use super::reader::VariableReader;
-use super::variables::Variables;
+use super::variables::{TELEGRAM_KEY, Variables};
 use figaro_base::ids::BotId;
 use figaro_base::secret::SecretString;
-use figaro_domain::code::unhex;
+use figaro_domain::code::{hex, unhex};
 
 /// Bot token and Bot API server.
 #[derive(Debug, Clone)]
@@ -65,6 +65,14 @@ impl TelegramSettings {
         let (api_url, proxies) = (reader.url("TELEGRAM_API_URL"), reader.proxies("TELEGRAM_PROXY"));
         let public_key = public_key(reader);
         Self { token: token.into(), bot: BotId(bot.unwrap_or_default()), api_url, proxies, public_key }
+    }
+}
+
+impl TelegramSettings {
+    /// Returns `true` if the server signs with another key than Telegram: it is one for tests, or an offline one.
+    #[must_use]
+    pub fn has_other_key(&self) -> bool {
+        hex(&self.public_key) != TELEGRAM_KEY
     }
 }
 

@@ -4,6 +4,9 @@ use super::operation::OPERATION;
 use super::variable::{Variable, secret, variable};
 use figaro_domain::provider_spec::ProviderSpec;
 
+/// Ed25519 key of Telegram: <https://core.telegram.org/bots/webapps#validating-data-for-third-party-use>.
+pub(crate) const TELEGRAM_KEY: &str = "e7bf03a2fa4602af4580703d88dda5bb59f32ed8b02a56c187fe7d34caed242d";
+
 /// Variables listed before those of the providers.
 const FIRST: [Variable; 1] =
     [secret("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required.")];
@@ -205,9 +208,9 @@ const LAST: &[Variable] = &[
         "",
         "Proxy for Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 resolves names here, socks5h there); off for none. If empty, HTTPS_PROXY or ALL_PROXY of the environment is used. This machine, and hosts in NO_PROXY, are reached directly.",
     ),
-    variable(
+    secret(
         "TELEGRAM_PUBLIC_KEY",
-        "e7bf03a2fa4602af4580703d88dda5bb59f32ed8b02a56c187fe7d34caed242d",
+        TELEGRAM_KEY,
         "Ed25519 key with which Telegram signs who opens a Mini App, in hexadecimal. Telegram's test servers have another one.",
     ),
     variable(

@@ -107,6 +107,7 @@
       document.dispatchEvent(new CustomEvent('sent', { detail: answer.ok }));
     } catch {
       body.classList.add('offline');
+      document.dispatchEvent(new CustomEvent('sent', { detail: false }));
     } finally {
       isSending = false;
       if (button) button.disabled = false;
@@ -115,7 +116,7 @@
 
   document.addEventListener('submit', (event) => {
     const form = event.target;
-    if (form.method !== 'post' || !content().contains(form)) return;
+    if (form.method !== 'post' || 'leaves' in form.dataset || !content().contains(form)) return;
     event.preventDefault();
     if (!isSending) send(form, event.submitter);
   });

@@ -7,6 +7,7 @@
   const kept = 'figaro.mini-app.theme';
   let first = null;
 
+  const isInClient = Boolean(window.TelegramWebviewProxy) || (window.external && 'notify' in window.external) || window.parent !== window;
   const tell = (type, data = {}) => {
     if (window.TelegramWebviewProxy) window.TelegramWebviewProxy.postEvent(type, JSON.stringify(data));
     else if (window.external && 'notify' in window.external) window.external.notify(JSON.stringify({ eventType: type, eventData: data }));
@@ -91,6 +92,7 @@
 
   /** Goes to the page above: from one of a list to its list, from a list to the first page. */
   const back = () => {
+    if (!first) return;
     const above = document.querySelector('nav [aria-current]');
     const isList = !above || new URL(above.href).pathname === location.pathname;
     location.href = isList ? first.href : above.href;
@@ -115,34 +117,51 @@
     showBack();
   });
 
-  /** Signs in with what the client says behind the `#`, and goes on to the first page. */
-  const launch = async (about) => {
+  /** Signs in, and gives what to tell the person if that fails. */
+  const signIn = async (initData) => {
+    const { offline, noCookies } = document.body.dataset;
+    const body = new URLSearchParams({ init_data: initData, is_framed: window.parent !== window });
+    try {
+      const answer = await fetch(location.pathname, { method: 'POST', body });
+      if (!answer.ok) {
+        const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+        return page.querySelector('main p')?.textContent || offline;
+      }
+      const page = await fetch(first);
+      return page.status === 401 ? noCookies : null;
+    } catch {
+      return offline;
+    }
+  };
+
+  /** Signs in with the data behind the `#`, and goes on to the first page. A link that somebody sends opens no client. */
+  const launch = async (status) => {
     const fragment = new URLSearchParams(location.hash.slice(1));
     const initData = fragment.get('tgWebAppData');
-    if (!initData) return;
-    about.textContent = '';
-    keep(read(fragment.get('tgWebAppThemeParams')));
-    try {
-      const answer = await fetch(location.pathname, { method: 'POST', body: new URLSearchParams({ init_data: initData }) });
-      if (answer.ok) {
+    if (initData && isInClient) {
+      status.textContent = '';
+      keep(read(fragment.get('tgWebAppThemeParams')));
+      const fault = await signIn(initData);
+      if (!fault) {
         location.replace(first);
         return;
       }
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      about.textContent = page.querySelector('main p')?.textContent;
-    } catch {
-      about.textContent = document.body.dataset.offline;
+      status.textContent = fault;
     }
+    tell('web_app_ready');
   };
 
   colour(known());
   document.addEventListener('DOMContentLoaded', () => {
     first = new URL(document.body.dataset.first, location);
     tell('iframe_ready');
-    tell('web_app_ready');
     tell('web_app_expand');
-    const about = document.getElementById('launch');
-    if (about) launch(about);
-    else showBack();
+    const status = document.getElementById('launch');
+    if (status) {
+      launch(status);
+      return;
+    }
+    tell('web_app_ready');
+    showBack();
   });
 })();

@@ -17,7 +17,7 @@ use figaro_domain::code::CodeHash;
 pub(crate) const SIGNED_IN_HOURS: i64 = 12;
 /// Size of the secret in the cookie, in random bytes.
 const SECRET_BYTES: usize = 32;
-/// Maximum number of browsers of all people, and of each kind of a person. A further one of a person signs out their first one.
+/// Maximum number of browsers of all people, and of each kind of a person. A further one signs out the oldest.
 const MAX_BROWSERS: usize = 1_000;
 const MAX_OF_PERSON: usize = 5;
 /// Requests of a browser: in a second, and at once.
@@ -50,9 +50,8 @@ pub(crate) struct StreamPermit {
 /// Program that shows the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BrowserKind {
-    /// A browser of its own.
     Plain,
-    /// A client of Telegram.
+    /// The view of a Telegram client.
     MiniApp,
 }
 
@@ -88,8 +87,7 @@ impl Browser {
 }
 
 impl Browsers {
-    /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers,
-    /// or if too many people are signed in.
+    /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers.
     pub(crate) fn sign_in(
         &self,
         user: UserId,
@@ -107,7 +105,9 @@ impl Browsers {
         let excess = (own.len() + 1).saturating_sub(MAX_OF_PERSON);
         own.drain(..excess).for_each(|(_, key)| drop(all.remove(&key)));
         if all.len() >= MAX_BROWSERS {
-            return None;
+            // Nobody can keep others out.
+            let oldest = all.iter().min_by_key(|(_, browser)| browser.until).map(|(key, _)| key.clone());
+            oldest.and_then(|key| all.remove(&key));
         }
         let browser = Browser {
             user,

@@ -39,16 +39,17 @@ pub(crate) async fn redeem(
     if standing(&dashboard, &user, now)?.is_none() {
         return Err(DashboardError::SignedOut);
     }
-    let cookie = signed_in_as(&dashboard, &headers, user, BrowserKind::Plain)?;
+    let cookie = sign_in(&dashboard, &headers, user, BrowserKind::Plain, false)?;
     Ok((cookie, Redirect::to("../")).into_response())
 }
 
-/// Signs a browser in for a person, and returns its cookie.
-pub(crate) fn signed_in_as(
+/// Signs a browser in for a person, and returns its cookie. The pages of some clients of Telegram are framed.
+pub(crate) fn sign_in(
     dashboard: &Dashboard,
     headers: &HeaderMap,
     user: UserId,
     kind: BrowserKind,
+    is_framed: bool,
 ) -> Result<Cookie, DashboardError> {
     // Another person may use the same browser next.
     let name = cookie_name(dashboard);
@@ -57,7 +58,7 @@ pub(crate) fn signed_in_as(
     let secret = dashboard.browsers().sign_in(user.clone(), kind, program(headers), now);
     let secret = secret.ok_or(DashboardError::TooMany)?;
     tracing::info!(%user, ?kind, "a browser was signed in to the dashboard");
-    cookie(dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600, kind)
+    cookie(dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600, is_framed)
 }
 
 /// Signs the browser out.
@@ -67,7 +68,7 @@ pub(crate) async fn leave(
 ) -> Result<Response, DashboardError> {
     let name = cookie_name(&dashboard);
     cookies(&headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
-    let cookie = cookie(&dashboard, "", 0, BrowserKind::Plain)?;
+    let cookie = cookie(&dashboard, "", 0, false)?;
     Ok((cookie, Redirect::to("./")).into_response())
 }
 
@@ -76,14 +77,14 @@ fn cookie(
     dashboard: &Dashboard,
     value: &str,
     seconds: i64,
-    kind: BrowserKind,
+    is_framed: bool,
 ) -> Result<Cookie, DashboardError> {
     let url = dashboard.sign_in.url();
-    let sent = match (url.starts_with("https://"), kind) {
+    let sent = match (url.starts_with("https://"), is_framed) {
         (false, _) => "SameSite=Strict",
-        (true, BrowserKind::Plain) => "SameSite=Strict; Secure",
-        // A web client shows the pages in a frame of its site. No other site gets a cookie that is kept for it.
-        (true, BrowserKind::MiniApp) => "SameSite=None; Secure; Partitioned",
+        (true, false) => "SameSite=Strict; Secure",
+        // The frame is of another site. The cookie is kept for frames of that site alone.
+        (true, true) => "SameSite=None; Secure; Partitioned",
     };
     // Other programs and bots at the same address do not get it.
     let path = url.splitn(4, '/').nth(3).unwrap_or_default();

@@ -6,15 +6,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::csp;
 use super::error::DashboardError;
 use super::mini_app;
 use super::page;
 use super::state::Dashboard;
 
-/// The pages load and send nothing but from and to their own address, and run no script within a page. Where they may stand
-/// in a frame follows.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors";
 /// Says where a request comes from. Browsers set it, and no page can.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -50,13 +47,12 @@ pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request
         None => response,
     };
     let is_too_many = response.status() == StatusCode::TOO_MANY_REQUESTS;
-    let frames = mini_app::frames(&dashboard, &headers, &path, response.status());
+    let framed = mini_app::policy(&dashboard, &headers, &path, response.status());
     let answer = response.headers_mut();
-    let policy = HeaderValue::from_str(&format!("{POLICY} {}", frames.as_deref().unwrap_or("'none'")));
-    policy.map(|policy| answer.insert(header::CONTENT_SECURITY_POLICY, policy)).ok();
-    if frames.is_none() {
+    if framed.is_none() {
         answer.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }
+    answer.insert(header::CONTENT_SECURITY_POLICY, framed.cloned().unwrap_or(csp::UNFRAMED));
     for (name, value) in HEADERS {
         answer.insert(name, HeaderValue::from_static(value));
     }

@@ -32,7 +32,7 @@ pub(crate) struct InitDataCheck {
     token: hmac::Key,
     /// Ed25519 key of Telegram.
     telegram: UnparsedPublicKey<[u8; 32]>,
-    /// Start of the bot. What was used before is not known.
+    /// Start of the bot. Older `initData` is refused: uses before the start are not recorded.
     since: DateTime<Utc>,
     /// Accepted `initData`, until it is too old.
     used: Mutex<HashMap<CodeHash, DateTime<Utc>>>,
@@ -47,16 +47,14 @@ pub(crate) enum InitDataError {
     Hash,
     #[error("its signature is not Telegram's")]
     Signature,
-    #[error("it is too old, from before the start of the bot, or of a time to come")]
-    Age,
 }
 
 /// The person that `initData` names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opener {
     pub(crate) user: UserId,
-    /// `false` if the same `initData` was used before.
-    pub(crate) is_first: bool,
+    /// `false` if the same `initData` was used before, is older than five minutes or the bot, or is dated in the future.
+    pub(crate) is_fresh: bool,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +79,7 @@ impl InitDataCheck {
     /// Returns the person who opened the Mini App.
     ///
     /// # Errors
-    /// If the text is not from Telegram, not for this bot, or not of the last five minutes.
+    /// If the text is not from Telegram, or not for this bot.
     pub(crate) fn opener(&self, text: &str, now: DateTime<Utc>) -> Result<Opener, InitDataError> {
         let mut fields = fields(text).ok_or(InitDataError::Malformed)?;
         let hash = fields.remove("hash").and_then(|hash| unhex(&hash)).ok_or(InitDataError::Malformed)?;
@@ -94,16 +92,19 @@ impl InitDataCheck {
         verified.map_err(|_fault| InitDataError::Signature)?;
         let at = fields.get("auth_date").and_then(|at| DateTime::from_timestamp(at.parse().ok()?, 0));
         let at = at.ok_or(InitDataError::Malformed)?;
-        if at < self.since || at + MAX_AGE <= now || now + MAX_AHEAD < at {
-            return Err(InitDataError::Age);
-        }
         let user = fields.get("user").and_then(|user| serde_json::from_str::<UserField>(user).ok());
         let user = UserId::telegram(user.ok_or(InitDataError::Malformed)?.id);
+        let age = now - at;
+        if at < self.since || age >= MAX_AGE || age < -MAX_AHEAD {
+            let seconds = age.num_seconds();
+            tracing::warn!(%user, seconds, "a Mini App was opened with old data; is the clock of this machine right?");
+            return Ok(Opener { user, is_fresh: false });
+        }
         let mut used = self.used.lock();
         used.retain(|_, until| now < *until);
-        // By what was signed: the same fields in another order are the same.
-        let is_first = used.insert(CodeHash::of(&signed), at + MAX_AGE).is_none();
-        Ok(Opener { user, is_first })
+        // Keyed by the signed text, so the order of the fields does not matter.
+        let is_fresh = used.insert(CodeHash::of(&signed), at + MAX_AGE).is_none();
+        Ok(Opener { user, is_fresh })
     }
 }
 
@@ -174,39 +175,43 @@ mod tests {
         signed(&[("auth_date", &at), ("user", &user), ("query_id", "AAH")], TOKEN, &telegram())
     }
 
-    #[test]
-    fn what_telegram_sends_names_the_person_and_counts_once() {
-        let (check, text) = (check(), opened(NOW - 10, 7));
-        let first = check.opener(&text, now()).unwrap();
-        assert_eq!(first, Opener { user: UserId::telegram(7), is_first: true });
-        assert!(!check.opener(&text, now()).unwrap().is_first);
-        let mut pairs: Vec<&str> = text.split('&').collect();
-        pairs.reverse();
-        assert!(!check.opener(&pairs.join("&"), now()).unwrap().is_first, "another order is the same");
-        assert!(check.opener(&opened(NOW - 9, 7), now()).unwrap().is_first);
+    fn is_fresh(check: &InitDataCheck, text: &str) -> bool {
+        let opener = check.opener(text, now()).unwrap();
+        assert_eq!(opener.user, UserId::telegram(7));
+        opener.is_fresh
     }
 
     #[test]
-    fn what_is_too_old_or_of_a_time_to_come_is_refused() {
-        for (at, is_taken) in [
+    fn init_data_names_the_person_and_counts_once() {
+        let (check, text) = (check(), opened(NOW - 10, 7));
+        assert!(is_fresh(&check, &text) && !is_fresh(&check, &text));
+        let mut pairs: Vec<&str> = text.split('&').collect();
+        pairs.reverse();
+        assert!(!is_fresh(&check, &pairs.join("&")), "another order is the same");
+        assert!(is_fresh(&check, &opened(NOW - 9, 7)));
+    }
+
+    #[test]
+    fn old_init_data_and_that_of_the_future_is_not_fresh() {
+        let times = [
             (NOW - 299, true),
             (NOW - 300, false),
             (NOW + 60, true),
             (NOW + 61, false),
             (0, false),
-            (i64::MAX, false),
             (-1, false),
-        ] {
-            assert_eq!(check().opener(&opened(at, 7), now()).is_ok(), is_taken, "{at}");
+        ];
+        for (at, expected) in times {
+            assert_eq!(is_fresh(&check(), &opened(at, 7)), expected, "{at}");
         }
+        assert_eq!(check().opener(&opened(i64::MAX, 7), now()), Err(InitDataError::Malformed));
         let key = telegram().public_key().as_ref().try_into().unwrap();
         let started = InitDataCheck::new(BotId(110_201_543), &TOKEN.to_owned().into(), key, now());
-        assert_eq!(started.opener(&opened(NOW - 2, 7), now()), Err(InitDataError::Age));
-        assert!(started.opener(&opened(NOW, 7), now()).is_ok());
+        assert!(!is_fresh(&started, &opened(NOW - 2, 7)) && is_fresh(&started, &opened(NOW, 7)));
     }
 
     #[test]
-    fn what_others_seal_is_refused() {
+    fn foreign_hashes_and_signatures_are_refused() {
         let (at, user) = (NOW.to_string(), user(7));
         let pairs = [("auth_date", at.as_str()), ("user", user.as_str())];
         let other = Ed25519KeyPair::from_seed_unchecked(&[8; 32]).unwrap();
@@ -232,7 +237,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_changed_byte_is_taken(at in 0_usize..200, byte in proptest::char::range('!', '~')) {
+        fn a_changed_byte_is_refused(at in 0_usize..200, byte in proptest::char::range('!', '~')) {
             let text = opened(NOW, 7);
             let at = at % text.len();
             let mut changed = text.clone();
@@ -243,7 +248,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_breaks_it(text in ".{0,200}") {
+        fn arbitrary_text_is_refused(text in ".{0,200}") {
             proptest::prop_assert!(check().opener(&text, now()).is_err());
         }
     }

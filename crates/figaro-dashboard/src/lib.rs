@@ -9,6 +9,7 @@
 
 mod assets;
 mod browsers;
+mod csp;
 mod enter;
 mod error;
 mod guard;
@@ -19,6 +20,7 @@ mod names;
 mod page;
 mod pages;
 mod plot;
+mod process;
 mod spec;
 mod state;
 mod viewer;
@@ -29,6 +31,7 @@ use axum::middleware;
 use axum::response::Redirect;
 use axum::routing::{get, post};
 
+pub use self::process::{BotActivity, OwnedBot, ProcessBots};
 pub use self::state::{DashboardParts, MiniAppParts};
 
 use self::state::Dashboard;
@@ -40,7 +43,7 @@ const MAX_FORM: usize = 64 << 10;
 
 /// Builds the router with all paths of the dashboard, which begin with `/dashboard`.
 pub fn router(parts: DashboardParts) -> Router {
-    let dashboard = Dashboard::new(parts, pages::ALL);
+    let dashboard = Dashboard::new(parts, &pages::ALL);
     let inside = pages::routes()
         .route("/events", get(live::events))
         .route("/leave", post(enter::leave))

@@ -33,6 +33,7 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "agents.html",
     "approvals.html",
     "audit.html",
+    "bots.html",
     "conversation.html",
     "conversations.html",
     "enter.html",
@@ -190,7 +191,8 @@ pub(crate) fn fault(
         0 | 1 => "./".to_owned(),
         depth => "../".repeat(depth - 1),
     };
-    let frame = context! { title => texts.dashboard_title(), words, root, ..base(dashboard, tag, texts) };
+    let is_mini_app = dashboard.mini_app.is_some();
+    let frame = context! { title => texts.dashboard_title(), words, root, is_mini_app, ..base(dashboard, tag, texts) };
     match write("message.html", frame) {
         Ok(page) => (error.status(), page).into_response(),
         Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, words).into_response(),

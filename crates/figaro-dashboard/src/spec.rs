@@ -10,6 +10,8 @@ pub(crate) struct PageSpec {
     pub(crate) title: fn(&Texts) -> &'static str,
     /// `true` if only owners see it.
     pub(crate) for_owners: bool,
+    /// `true` if it is there only where several bots run.
+    pub(crate) is_of_several: bool,
 }
 
 /// Template of a page, and its place.

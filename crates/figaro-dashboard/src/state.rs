@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use axum::http::HeaderValue;
 use chrono::{DateTime, Utc};
 
 use figaro_agent::channel::Channel;
@@ -24,8 +25,10 @@ use figaro_prompts::Prompts;
 use figaro_store::Store;
 
 use super::browsers::Browsers;
+use super::csp;
 use super::init_data::InitDataCheck;
 use super::names::{ChatNames, FoundNames};
+use super::process::ProcessBots;
 use super::spec::PageSpec;
 
 /// Dependencies of the dashboard.
@@ -61,6 +64,8 @@ pub struct DashboardParts {
     pub sign_in: SignIn,
     /// For the Mini App; `None` if there is none.
     pub mini_app: Option<MiniAppParts>,
+    /// Bots of the process; `None` if this one runs alone.
+    pub process: Option<Arc<dyn ProcessBots>>,
     /// Settings in effect, without secrets.
     pub settings: Arc<[ShownVariable]>,
     /// Time zone of people who have chosen none.
@@ -74,11 +79,11 @@ pub struct DashboardParts {
 /// Dependencies of the dashboard as a Mini App.
 #[derive(Debug)]
 pub struct MiniAppParts {
-    /// Token of the bot, with which Telegram seals who opens the Mini App.
+    /// Token of the bot, from which the key of the hash in `initData` is derived.
     pub token: SecretString,
-    /// Ed25519 key with which Telegram signs it.
+    /// Ed25519 key with which Telegram signs `initData`.
     pub public_key: [u8; 32],
-    /// Address of a web client on this machine, such as `http://127.0.0.1:8081`, that may show the pages in a frame.
+    /// Origin of a web client on this machine, such as `http://127.0.0.1:8081`, that may show the pages in a frame.
     pub local_client: Option<String>,
 }
 
@@ -90,21 +95,27 @@ pub(crate) struct Dashboard(Arc<DashboardInner>);
 pub(crate) struct DashboardInner {
     parts: DashboardParts,
     /// Pages of the navigation, in order.
-    pages: &'static [&'static PageSpec],
+    pages: Vec<&'static PageSpec>,
     browsers: Browsers,
     names: ChatNames,
     init_data: Option<InitDataCheck>,
+    framed_policy: Option<HeaderValue>,
 }
 
 impl Dashboard {
-    pub(crate) fn new(parts: DashboardParts, pages: &'static [&'static PageSpec]) -> Self {
+    pub(crate) fn new(parts: DashboardParts, pages: &[&'static PageSpec]) -> Self {
         let background = parts.background.clone();
         let names = ChatNames::new(parts.channel.clone(), parts.store.profiles(), background);
         let check = |mini_app: &MiniAppParts| {
             InitDataCheck::new(parts.bot, &mini_app.token, mini_app.public_key, parts.vitals.started_at)
         };
+        let is_there = |page: &&&PageSpec| parts.process.is_some() || !page.is_of_several;
+        let pages = pages.iter().filter(is_there).copied().collect();
         let init_data = parts.mini_app.as_ref().map(check);
-        Self(Arc::new(DashboardInner { browsers: Browsers::default(), names, pages, init_data, parts }))
+        let mini_app = parts.mini_app.as_ref();
+        let framed_policy = mini_app.and_then(|mini_app| csp::framed(mini_app.local_client.as_deref()));
+        let browsers = Browsers::default();
+        Self(Arc::new(DashboardInner { browsers, names, pages, init_data, framed_policy, parts }))
     }
 
     /// Returns the check of who opens the Mini App; `None` if there is none.
@@ -116,9 +127,14 @@ impl Dashboard {
         &self.0.browsers
     }
 
+    /// Returns the policy of pages that a client of Telegram may show in a frame; `None` if there is no Mini App.
+    pub(crate) fn framed_policy(&self) -> Option<&HeaderValue> {
+        self.0.framed_policy.as_ref()
+    }
+
     /// Returns the pages of the navigation, in order.
-    pub(crate) fn pages(&self) -> &'static [&'static PageSpec] {
-        self.0.pages
+    pub(crate) fn pages(&self) -> &[&'static PageSpec] {
+        &self.0.pages
     }
 
     /// Returns the writer of a message: a person, or the bot.

@@ -22,13 +22,14 @@ impl Default for BotMenu {
 }
 
 impl BotMenu {
-    /// Sets the button of a chat, or that of all others. The type `default` removes the earlier one.
+    /// Sets the button of a chat, or that of all others. The type `default` removes that of a chat. For all others it changes
+    /// nothing: <https://core.telegram.org/api/bots/menu>.
     pub(super) fn set(&mut self, chat: Option<i64>, button: Value) {
         let is_removed = button["type"] == "default";
         match chat {
             Some(chat) if is_removed => drop(self.own.remove(&chat)),
             Some(chat) => drop(self.own.insert(chat, button)),
-            None if is_removed => self.usual = Self::default().usual,
+            None if is_removed => {}
             None => self.usual = button,
         }
     }

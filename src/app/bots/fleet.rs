@@ -13,7 +13,6 @@ use super::keeper::{BotKeeper, KeptBot};
 use super::owners::FleetOwners;
 use super::set_up::{BotList, BotsToRun};
 use super::shares::ShareKeeper;
-use super::state::BotStates;
 use super::watch::BotsFile;
 use crate::app::additions::Additions;
 use crate::app::door::{GATEWAY, door};
@@ -96,11 +95,11 @@ async fn run_many(
         host.stores().join().await.map_err(|error| StartupError(error.to_string()))?;
     }
     probes.set_ready();
-    let (states, owners) = (BotStates::in_folder(shared.store.url.folder()), FleetOwners::default());
+    let owners = FleetOwners::default();
     let variables = variables(additions)?;
     let changes = watch_file(list, values, variables, &owners, &groups);
     let sharing = is_shared.then(|| share(&host, &routes, &changes, &groups));
-    let keeper = BotKeeper { host: &host, states: &states, owners: &owners, additions };
+    let keeper = BotKeeper { host: &host, owners: &owners, additions };
     let (wanted, kept, running) = Default::default();
     let mut fleet = Fleet { keeper: &keeper, wanted, kept, running, here: is_shared.then(BTreeSet::new) };
     fleet.run(FleetOrders { changes, sharing, routes }, &mut stop).await;

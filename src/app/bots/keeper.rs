@@ -11,8 +11,8 @@ use tracing::Instrument;
 
 use super::file::NamedBot;
 use super::owners::FleetOwners;
-use super::state::{BotState, BotStates};
 use crate::app::additions::Additions;
+use crate::app::bot_states::BotState;
 use crate::app::host::Host;
 use crate::app::session::{BotRun, BotStage, HostedBot, run_bot};
 use crate::app::stop::StopRequests;
@@ -65,7 +65,6 @@ impl KeptBot {
 /// Dependencies of the lives of all bots.
 pub(super) struct BotKeeper<'a> {
     pub(super) host: &'a Host,
-    pub(super) states: &'a BotStates,
     pub(super) owners: &'a FleetOwners,
     pub(super) additions: &'a Additions,
 }
@@ -83,7 +82,7 @@ impl BotKeeper<'_> {
     fn note(&self, bot: &NamedBot, state: Option<BotState>) {
         let is_paused = matches!(state, Some(BotState::Paused { .. }));
         self.host.probes().metrics.set_paused(&bot.name, is_paused);
-        self.states.set(&bot.name, state);
+        self.host.states().set(&bot.name, &bot.settings.access.owners, state);
     }
 
     async fn live(&self, bot: &NamedBot, mut told: watch::Receiver<BotOrders>) {

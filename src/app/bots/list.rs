@@ -7,8 +7,8 @@ use tokio::task::spawn_blocking;
 
 use super::file::NamedBot;
 use super::set_up::{BotsToRun, bots_to_run};
-use super::state::{self, BotState, BotStateSince};
 use crate::app::additions::Additions;
+use crate::app::bot_states::{self, BotState, BotStateSince};
 use crate::app::failure::StartupError;
 use crate::app::terminal::{all_said, say};
 use figaro_base::ids::BotId;
@@ -51,7 +51,7 @@ async fn of_folder(url: &StoreUrl, bots: &[NamedBot]) -> StateLines {
     let (at, bot) = (url.clone(), bots[0].settings.telegram.bot);
     let looked = spawn_blocking(move || look(&at, bot)).await;
     let is_running = matches!(looked, Ok(Err(StoreError::InUse(_))));
-    let states = url.folder().filter(|_| is_running).map(state::read).unwrap_or_default();
+    let states = url.folder().filter(|_| is_running).map(bot_states::read).unwrap_or_default();
     let line = |bot: &NamedBot| match states.get(&bot.name) {
         Some(since) => lines_of(since),
         None if is_running => ("unknown", "the process has not read the file yet".to_owned()),
@@ -60,7 +60,7 @@ async fn of_folder(url: &StoreUrl, bots: &[NamedBot]) -> StateLines {
     bots.iter().map(|bot| (bot.name.clone(), line(bot))).collect()
 }
 
-fn lines_of(BotStateSince { state, since }: &BotStateSince) -> (&'static str, String) {
+fn lines_of(BotStateSince { state, since, .. }: &BotStateSince) -> (&'static str, String) {
     let since = since.format("since %Y-%m-%d %H:%M UTC");
     match state {
         BotState::Starting => ("starting", since.to_string()),

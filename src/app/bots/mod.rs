@@ -10,7 +10,6 @@ mod set_up;
 mod shares;
 #[cfg(test)]
 mod simulation;
-mod state;
 mod watch;
 
 pub(super) use self::file::told_once;

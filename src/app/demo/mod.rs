@@ -13,13 +13,13 @@ use std::time::Duration;
 use figaro_base::secret::ExposeSecret;
 use figaro_base::system::in_words;
 use figaro_offline::telegram::{
-    Impossible, MINI_APP_KEY, MemberStatus, OfflineTelegram, Person, TelegramOptions, WorldFolder,
+    Impossible, MemberStatus, OfflineTelegram, Person, TelegramOptions, WorldFolder,
 };
 use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
 use tokio::net::TcpListener;
 
-use self::setup::{DemoPlace, PublicPage, listen, set};
+use self::setup::{DemoPlace, PublicPage, listen, set, set_telegram};
 use super::environment::place_fault;
 use super::stop::StopRequests;
 use super::terminal::{all_said, say};
@@ -71,9 +71,7 @@ pub async fn demo(
         additions.providers.push(provider::DESCRIPTOR);
         variables = super::variables(&additions)?;
     }
-    set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
-    set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
-    set(&mut all, "TELEGRAM_PUBLIC_KEY", MINI_APP_KEY);
+    set_telegram(&mut all, &offline.token, address, public.is_some());
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
     // Default of a new bot: open to its owner, and to groups that the owner adds it to.
     set(&mut all, "ACCESS", "pairing");

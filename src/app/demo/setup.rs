@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use crate::app::failure::StartupError;
 use figaro_base::secret::{ExposeSecret, SecretString, random_hex};
 use figaro_base::system::in_words;
+use figaro_offline::telegram::MINI_APP_KEY;
 
 /// Length of the key of a page that other machines reach, in random bytes.
 const KEY_BYTES: usize = 16;
@@ -49,6 +50,21 @@ async fn bind(address: IpAddr, port: u16) -> Result<TcpListener, StartupError> {
             if error.kind() == ErrorKind::AddrInUse { "--port chooses" } else { "--bind and --port choose" };
         StartupError(format!("{place} cannot be used ({}); {option} another", in_words(&error)))
     })
+}
+
+/// Sets the variables of the offline Telegram at an address.
+pub(super) fn set_telegram(
+    values: &mut HashMap<String, String>,
+    token: &str,
+    address: SocketAddr,
+    is_public: bool,
+) {
+    set(values, "TELEGRAM_BOT_TOKEN", token);
+    set(values, "TELEGRAM_API_URL", &format!("http://{address}"));
+    // The page shows Mini Apps on this machine alone: their cookies need a frame of its own host.
+    if !is_public && address.is_ipv4() {
+        set(values, "TELEGRAM_PUBLIC_KEY", MINI_APP_KEY);
+    }
 }
 
 impl PublicPage {

@@ -12,8 +12,9 @@ use crate::app::sign_ins::{OwnerSignIn, SignInEntry};
 use figaro_agent::sign_in::{MINI_APP_PATH, OfferedDashboard, SignIn};
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_config::DashboardUsers;
-use figaro_dashboard::{DashboardParts, MiniAppParts, PATH};
+use figaro_dashboard::{DashboardParts, MiniAppParts, PATH, ProcessBots};
 use figaro_ledger::Ledger;
+use reqwest::Url;
 
 /// Returns how the chat offers the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
 pub(super) fn offered(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<OfferedDashboard> {
@@ -39,10 +40,10 @@ pub(super) fn offered(base: &Base, door: Option<&Door>, name: Option<&str>) -> O
     })
 }
 
-/// Returns `true` if Telegram is on this machine, as in the demo: its clients then open Mini Apps without HTTPS, too.
+/// Returns `true` if Telegram is an offline one on this machine, as in the demo: it opens Mini Apps without HTTPS, too.
 fn is_local(base: &Base) -> bool {
-    let url = &base.settings.telegram.api_url;
-    url.starts_with("http://") && is_here(url)
+    let telegram = &base.settings.telegram;
+    telegram.has_other_key() && is_here(&telegram.api_url)
 }
 
 /// Returns the address at which this machine reaches a listener.
@@ -56,11 +57,21 @@ const fn reached(address: SocketAddr) -> SocketAddr {
 }
 
 /// Lets `figaro dashboard` sign the owner in.
-pub(super) fn told(bot: &Bot, offered: &OfferedDashboard, host: &Host, name: Option<&str>) -> SignInEntry {
+pub(super) fn registered(
+    bot: &Bot,
+    offered: &OfferedDashboard,
+    host: &Host,
+    name: Option<&str>,
+) -> SignInEntry {
     let base = &bot.base;
     let (access, settings) = (base.settings.access.clone(), base.store.settings());
     let name = name.map_or_else(|| bot.me.username.clone(), str::to_owned);
     host.sign_ins().add(name, OwnerSignIn { sign_in: offered.sign_in.clone(), access, settings })
+}
+
+/// Returns scheme, host and port of an address.
+fn origin(url: &str) -> Option<String> {
+    Some(Url::parse(url).ok()?.origin().ascii_serialization())
 }
 
 /// Builds the dependencies of the dashboard.
@@ -69,13 +80,14 @@ pub(super) fn parts(
     ledger: &Arc<Ledger>,
     mailboxes: &Mailboxes,
     offered: OfferedDashboard,
+    process: Option<Arc<dyn ProcessBots>>,
 ) -> DashboardParts {
     let base = &bot.base;
     let telegram = &base.settings.telegram;
     let mini_app = offered.mini_app.as_ref().map(|_| MiniAppParts {
         token: telegram.token.clone(),
         public_key: telegram.public_key,
-        local_client: is_local(base).then(|| telegram.api_url.clone()),
+        local_client: is_local(base).then(|| origin(&telegram.api_url)).flatten(),
     });
     DashboardParts {
         bot: base.settings.telegram.bot,
@@ -93,6 +105,7 @@ pub(super) fn parts(
         for_everybody: offered.for_everybody,
         sign_in: offered.sign_in,
         mini_app,
+        process,
         settings: base.settings.shown.clone(),
         default_zone: base.settings.timezone,
         clock: base.clock.clone(),

@@ -145,7 +145,7 @@ pub(super) async fn build(
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let desk = business::desk(&bot);
     let offered = dashboard::offered(&bot.base, door.as_ref(), plan.name);
-    let _sign_in = offered.as_ref().map(|offered| dashboard::told(&bot, offered, plan.host, plan.name));
+    let _sign_in = offered.as_ref().map(|offered| dashboard::registered(&bot, offered, plan.host, plan.name));
     let all = turns.ender.tools.clone();
     let tools = CommandTools { all, telegram, desk: desk.clone(), dashboard: offered.clone() };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
@@ -170,7 +170,9 @@ pub(super) async fn build(
         News { owners: owners.clone(), locales: base.languages.locales.clone(), vitals: base.vitals.clone() };
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let backups = backups(base, plan.host, &news)?;
-    let dashboard = offered.map(|offered| dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, offered));
+    let dashboard = offered.map(|offered| {
+        dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, offered, plan.host.fleet_bots())
+    });
     let at = GatewayDoor { door, dashboard };
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, at)).transpose()?;

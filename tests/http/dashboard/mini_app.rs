@@ -1,9 +1,10 @@
 //! The dashboard as a Mini App: who has a button for it, and who is signed in by opening it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use figaro_base::clock::Clock;
 use figaro_offline::model::ModelReply;
-use figaro_offline::telegram::{MiniAppButton, init_data};
+use figaro_offline::telegram::{MiniAppButton, Person, init_data};
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
@@ -22,8 +23,7 @@ fn launched(url: &str, name: &str) -> String {
 
 /// The second now, as Telegram writes it.
 fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    i64::try_from(since.as_secs()).unwrap()
+    Clock::system().now().timestamp()
 }
 
 fn data(world: &World, user: i64, at: i64) -> String {
@@ -47,7 +47,12 @@ impl World {
 
 impl Browser {
     async fn launch(&self, data: &str) -> Page {
-        self.post("app", &[("init_data", data)]).await
+        self.launch_in(data, false).await
+    }
+
+    async fn launch_in(&self, data: &str, is_framed: bool) -> Page {
+        let is_framed = is_framed.to_string();
+        self.post("app", &[("init_data", data), ("is_framed", &is_framed)]).await
     }
 
     /// Opens the Mini App and keeps the cookie.
@@ -205,6 +210,9 @@ async fn what_telegram_has_not_just_sealed_for_this_bot_signs_nobody_in() {
     refused(&dashboard, &good, again).await;
     let reloaded = app.launch(&good).await;
     assert_eq!((reloaded.status, reloaded.header("set-cookie")), (204, ""), "a client loads its page anew");
+    let old = data(&world, ANN, now() - 4_000);
+    assert_eq!(app.launch(&old).await.status, 204, "also after a long time");
+    assert_eq!(app.launch(&data(&world, BOB, now() - 4_000)).await.status, 403);
     let mut other = dashboard.nobody();
     other.opens(&data(&world, BOB, now())).await;
     assert_eq!(other.launch(&good).await.status, 403);
@@ -215,12 +223,13 @@ async fn what_telegram_has_not_just_sealed_for_this_bot_signs_nobody_in() {
         assert!(page.status == 401 && policy.contains(frames), "{to}: {policy}");
     }
     let foreign = dashboard.nobody();
-    let fields = [("init_data", &*data(&world, ANN, now() - 1))];
+    let fields = [("init_data", &*data(&world, ANN, now() - 1)), ("is_framed", "true")];
     assert_eq!(foreign.post_with("app", &fields, &[("sec-fetch-site", "cross-site")]).await.status, 403);
     // Another key than that of this Telegram.
     drop(dashboard);
     let key = "e7bf03a2fa4602af4580703d88dda5bb59f32ed8b02a56c187fe7d34caed242d";
-    let dashboard = world.dashboard_of(world.bot().set("TELEGRAM_PUBLIC_KEY", key)).await;
+    let recipe = world.bot().set("TELEGRAM_PUBLIC_KEY", key).set("HTTP_PUBLIC_URL", "https://figaro.example");
+    let dashboard = world.dashboard_of(recipe).await;
     refused(&dashboard, &data(&world, ANN, now()), again).await;
 }
 
@@ -232,6 +241,44 @@ async fn people_without_a_dashboard_are_told_so() {
     refused(&dashboard, &data(&world, BOB, now()), "You have no dashboard").await;
     refused(&dashboard, &data(&world, 999_999, now()), "You have no dashboard").await;
     assert_eq!(dashboard.nobody().launch(&data(&world, ANN, now())).await.status, 204);
+}
+
+#[tokio::test]
+async fn a_link_with_the_data_of_another_person_does_not_sign_a_browser_in() {
+    let world = World::new().await;
+    let dashboard = world.dashboard().await;
+    let browser = world.browser(&dashboard, ANN).await;
+    let answer = browser.launch(&data(&world, BOB, now())).await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (403, ""), "{}", answer.body);
+    assert!(browser.reads("").await.contains("Ann"));
+}
+
+#[tokio::test]
+async fn of_the_same_data_at_once_one_is_signed_in() {
+    let world = World::new().await;
+    let dashboard = world.dashboard().await;
+    let (data, browser) = (data(&world, ANN, now()), dashboard.nobody());
+    let answers = futures::future::join_all((0..24).map(|_| browser.launch(&data))).await;
+    assert_eq!(answers.iter().filter(|page| page.status == 204).count(), 1);
+    assert_eq!(answers.iter().filter(|page| page.status == 403).count(), 23);
+}
+
+#[tokio::test]
+async fn an_owner_who_has_not_written_yet_gets_the_button_with_the_first_message() {
+    let world = World::new().await;
+    drop(world.script.clone().otherwise(ModelReply::text("Here.")));
+    let recipe = world.bot().set("ACCESS", "open").set("OWNER_IDS", "11,999999");
+    let _gateway = world.gateway_of(recipe).await;
+    world
+        .see("a refused call", |view| {
+            let mut calls = view.calls_of("setChatMenuButton").into_iter();
+            calls.any(|call| !call.ok && call.args["chat_id"] == 999_999).then_some(())
+        })
+        .await;
+    world.telegram.add_user(Person::new(999_999, "Zoe"));
+    world.telegram.add_private(999_999).unwrap();
+    world.told(999_999, 999_999, "Hello").await;
+    world.menu_button(999_999, is_of_app).await;
 }
 
 #[tokio::test]
@@ -259,12 +306,17 @@ async fn over_https_the_cookie_is_kept_for_the_frame_of_telegram() {
     let button = world.menu_button(ANN, is_of_app).await;
     assert_eq!(button["web_app"]["url"], format!("{public}/dashboard/app"));
     let app = dashboard.nobody();
-    let answer = app.launch(&world.opened(ANN)).await;
-    let cookie = answer.header("set-cookie").to_owned();
+    let cookie_in =
+        async |is_framed| app.launch_in(&world.opened(ANN), is_framed).await.header("set-cookie").to_owned();
+    let cookie = cookie_in(true).await;
     let name = format!("__Secure-figaro_dashboard_{}=", world.telegram.bot_id());
     assert!(cookie.starts_with(&name), "{cookie}");
     let end = "; Path=/at/dashboard; Max-Age=43200; HttpOnly; SameSite=None; Secure; Partitioned";
     assert!(cookie.ends_with(end), "{cookie}");
+    // One second later Telegram writes another date.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let cookie = cookie_in(false).await;
+    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
 }
 
 #[tokio::test]

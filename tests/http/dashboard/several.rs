@@ -7,6 +7,7 @@ use super::link_in;
 use crate::support::bot::Recipe;
 use crate::support::fleet::{Fleet, texts};
 use crate::support::terminal::said;
+use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, Bot};
 
 const ONE: &str = "one";
@@ -14,12 +15,16 @@ const NAMES: [&str; 2] = ["sales", "family"];
 
 /// Two bots in a process, the address that it listens at, and how it was started.
 async fn two() -> (Fleet, Bot, String, Recipe) {
+    two_of("sales: {token: TOKEN_0, access: open}\nfamily: {token: TOKEN_1, access: open, owners: [12]}\n")
+        .await
+}
+
+/// The same, with this file of bots.
+async fn two_of(file: &str) -> (Fleet, Bot, String, Recipe) {
     let fleet = Fleet::of(2).await;
-    fleet.file(
-        ONE,
-        "sales: {token: TOKEN_0, access: open}\nfamily: {token: TOKEN_1, access: open, owners: [12]}\n",
-    );
+    fleet.file(ONE, file);
     let recipe = fleet.recipe(ONE).set("HTTP_ADDR", "127.0.0.1:0").set("DASHBOARD", "everybody");
+    let recipe = recipe.set("TOKEN_BAD", "7000000099:unknown");
     let bot = recipe.spawn();
     bot.logged_times(" ready ", 2).await;
     let log = bot.log();
@@ -84,6 +89,41 @@ async fn a_cookie_and_a_ticket_of_one_bot_are_nothing_to_another() {
         "an owner of the other bot"
     );
     assert_eq!(browser(&fleet, &address, 1, BOB).await.status("people").await, 200);
+    bot.ends_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_sees_their_bots_and_goes_from_one_to_the_other() {
+    let file = "sales: {token: TOKEN_0, access: open, owners: [11, 12]}\n\
+                family: {token: TOKEN_1, access: open, owners: [11]}\n";
+    let (fleet, bot, address, _) = two_of(file).await;
+    let ann = browser(&fleet, &address, 0, ANN).await;
+    let page = ann.reads("bots").await;
+    assert!(page.contains("sales") && page.contains("family") && page.contains("@bot1_bot"), "{page}");
+    assert_eq!(page.matches("running").count(), 2, "{page}");
+    let answer = ann.post("bots/family", &[]).await;
+    let link = answer.header("location").to_owned();
+    assert!(link.starts_with(&format!("{address}/bots/family/dashboard/enter/")), "{}", answer.whole());
+    let mut family = Browser::at(&format!("{address}/bots/family/dashboard/"));
+    family.signs_in(&link).await;
+    assert_eq!(family.status("people").await, 200);
+    // Bob owns one of them alone.
+    let bob = browser(&fleet, &address, 0, BOB).await;
+    let page = bob.reads("bots").await;
+    assert!(page.contains("sales") && !page.contains("family"), "{page}");
+    for name in ["family", "none", "sales%2f", ""] {
+        assert_eq!(bob.post(&format!("bots/{name}"), &[]).await.status, 404, "{name}");
+    }
+    // A bot that cannot start is seen with the reason.
+    fleet.file(ONE, &format!("{file}broken: {{token: TOKEN_BAD, owners: [11]}}\n"));
+    let why = eventually(
+        || "no reason is shown",
+        async || {
+            let page = ann.reads("bots").await;
+            page.contains("stopped by a fault").then_some(page)
+        },
+    );
+    assert!(why.await.contains("broken") && !bob.reads("bots").await.contains("broken"));
     bot.ends_well().await;
 }
 

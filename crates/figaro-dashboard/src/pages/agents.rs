@@ -14,7 +14,7 @@ use figaro_domain::agent::Agent;
 use figaro_prompts::texts::Texts;
 
 pub(crate) const SPEC: PageSpec =
-    PageSpec { path: "agents", title: Texts::dashboard_agents, for_owners: true };
+    PageSpec { path: "agents", title: Texts::dashboard_agents, for_owners: true, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/agents", get(show))

@@ -21,8 +21,12 @@ use figaro_domain::turn::ParkedTurn;
 use figaro_markup::render;
 use figaro_prompts::texts::{Texts, fill};
 
-pub(crate) const SPEC: PageSpec =
-    PageSpec { path: "approvals", title: Texts::dashboard_approvals, for_owners: false };
+pub(crate) const SPEC: PageSpec = PageSpec {
+    path: "approvals",
+    title: Texts::dashboard_approvals,
+    for_owners: false,
+    is_of_several: false,
+};
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/approvals", get(show)).route("/approvals/{run}", post(rule))

@@ -20,7 +20,8 @@ use figaro_store::AuditStore;
 const ENTRIES: usize = 100;
 const LOOKED_THROUGH: usize = 5_000;
 
-pub(crate) const SPEC: PageSpec = PageSpec { path: "audit", title: Texts::audit_title, for_owners: true };
+pub(crate) const SPEC: PageSpec =
+    PageSpec { path: "audit", title: Texts::audit_title, for_owners: true, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/audit", get(show))

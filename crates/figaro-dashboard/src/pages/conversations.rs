@@ -33,7 +33,7 @@ const FOUND_TOKENS: usize = 3_000;
 const MAX_QUERY_CHARS: usize = 500;
 
 pub(crate) const SPEC: PageSpec =
-    PageSpec { path: "conversations", title: Texts::sessions_title, for_owners: false };
+    PageSpec { path: "conversations", title: Texts::sessions_title, for_owners: false, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/conversations", get(show)).route("/conversations/{session}", get(one))

@@ -25,7 +25,7 @@ use figaro_prompts::texts::{Texts, fill};
 const BEFORE: u32 = 5;
 
 pub(crate) const SPEC: PageSpec =
-    PageSpec { path: "memory", title: Texts::dashboard_memory, for_owners: false };
+    PageSpec { path: "memory", title: Texts::dashboard_memory, for_owners: false, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new()

@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod audit;
+mod bots;
 mod conversations;
 mod exchange;
 mod memory;
@@ -18,7 +19,7 @@ use super::spec::PageSpec;
 use super::state::Dashboard;
 
 /// Pages in the order of the navigation.
-pub(crate) const ALL: &[&PageSpec] = &[
+pub(crate) const ALL: [&PageSpec; 11] = [
     &overview::SPEC,
     &conversations::SPEC,
     &memory::SPEC,
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[&PageSpec] = &[
     &servers::SPEC,
     &audit::SPEC,
     &settings::SPEC,
+    &bots::SPEC,
 ];
 
 /// Returns the routes of all pages.
@@ -44,4 +46,5 @@ pub(crate) fn routes() -> Router<Dashboard> {
         .merge(servers::routes())
         .merge(audit::routes())
         .merge(settings::routes())
+        .merge(bots::routes())
 }

@@ -26,7 +26,8 @@ const DAYS: u64 = 30;
 /// Maximum number of rows of a table.
 const ROWS: usize = 20;
 
-pub(crate) const SPEC: PageSpec = PageSpec { path: "", title: Texts::dashboard_overview, for_owners: false };
+pub(crate) const SPEC: PageSpec =
+    PageSpec { path: "", title: Texts::dashboard_overview, for_owners: false, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/", get(show))

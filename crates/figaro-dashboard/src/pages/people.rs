@@ -27,7 +27,7 @@ use figaro_prompts::texts::{Texts, fill};
 const LISTED: usize = 500;
 
 pub(crate) const SPEC: PageSpec =
-    PageSpec { path: "people", title: Texts::dashboard_people, for_owners: true };
+    PageSpec { path: "people", title: Texts::dashboard_people, for_owners: true, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/people", get(show)).route("/people/{person}", post(change))

@@ -14,7 +14,8 @@ use crate::viewer::OwnerViewer;
 use figaro_mcp_client::servers::{Server, ServerPhase};
 use figaro_prompts::texts::{Texts, fill};
 
-pub(crate) const SPEC: PageSpec = PageSpec { path: "servers", title: Texts::servers_title, for_owners: true };
+pub(crate) const SPEC: PageSpec =
+    PageSpec { path: "servers", title: Texts::servers_title, for_owners: true, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/servers", get(show)).route("/servers/{name}", post(restart))

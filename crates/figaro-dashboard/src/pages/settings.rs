@@ -13,7 +13,7 @@ use crate::viewer::OwnerViewer;
 use figaro_prompts::texts::Texts;
 
 pub(crate) const SPEC: PageSpec =
-    PageSpec { path: "settings", title: Texts::button_settings, for_owners: true };
+    PageSpec { path: "settings", title: Texts::button_settings, for_owners: true, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/settings", get(show))

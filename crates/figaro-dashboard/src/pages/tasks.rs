@@ -27,7 +27,8 @@ const RUNS: usize = 100;
 /// Time for which an ended task is listed.
 const LISTED: TimeDelta = TimeDelta::days(7);
 
-pub(crate) const SPEC: PageSpec = PageSpec { path: "tasks", title: Texts::tasks_title, for_owners: false };
+pub(crate) const SPEC: PageSpec =
+    PageSpec { path: "tasks", title: Texts::tasks_title, for_owners: false, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
     Router::new().route("/tasks", get(show)).route("/tasks/{task}", get(one).post(act))

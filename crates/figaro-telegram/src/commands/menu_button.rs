@@ -6,12 +6,16 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::asker::Asker;
 use super::cards::Cards;
+use super::handles::Handles;
 use crate::api::{Api, GetChatMenuButton, SetChatMenuButton};
+use crate::error::ApiError;
 use figaro_agent::sign_in::{MINI_APP_PATH, OfferedDashboard};
 use figaro_base::ids::{ChatId, UserId};
 use figaro_config::AccessSettings;
-use figaro_store::SettingsStore;
+use figaro_policy::access::Standing;
+use figaro_store::{ProfileStore, SettingsStore, StoreError};
 
 /// Menu buttons of private chats. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -19,88 +23,115 @@ pub(super) struct MenuButtons {
     cards: Cards,
     access: AccessSettings,
     settings: SettingsStore,
-    /// Address of the Mini App; `None` if there is none.
-    url: Option<Arc<str>>,
-    /// `true` if everybody has a dashboard.
-    for_everybody: bool,
+    profiles: ProfileStore,
+    dashboard: Option<OfferedDashboard>,
     /// Labels of the chats that have a button of their own.
     labels: Arc<Mutex<HashMap<ChatId, &'static str>>>,
 }
 
 impl MenuButtons {
-    /// Keeps the buttons of the people who have this dashboard.
-    pub(super) fn new(
-        cards: Cards,
-        access: AccessSettings,
-        settings: SettingsStore,
-        dashboard: Option<&OfferedDashboard>,
-    ) -> Self {
-        let url = dashboard.and_then(|dashboard| dashboard.mini_app.clone());
-        let for_everybody = dashboard.is_some_and(|dashboard| dashboard.for_everybody);
-        Self { cards, access, settings, url, for_everybody, labels: Arc::default() }
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            access: handles.access.clone(),
+            settings: handles.store.settings(),
+            profiles: handles.store.profiles(),
+            dashboard: handles.dashboard.clone(),
+            labels: Arc::default(),
+        }
     }
 
     /// Sets the buttons at the start of the bot, and removes those of a Mini App that is no longer offered.
     pub(super) async fn publish(&self) {
-        let label = self.cards.languages.locales.of(None).dashboard_title();
-        let everybodys = self.url.as_ref().filter(|_| self.for_everybody);
-        self.replace(None, everybodys.map(|url| (label, &**url))).await;
-        for owner in self.owners() {
-            let Some(chat) = owner.telegram_id().map(ChatId) else { continue };
-            match &self.url {
-                Some(_) => self.keep(chat, None),
-                None => self.replace(Some(chat), None).await,
+        let api = &self.cards.sender.api;
+        let owners = match self.owners() {
+            Ok(owners) => owners,
+            Err(error) => return tracing::warn!(%error, "the owners of menu buttons could not be read"),
+        };
+        let done = async {
+            match self.url().filter(|_| self.is_for_everybody()) {
+                Some(url) => set(api, None, Some((self.usual_label(), url))).await?,
+                None => remove(api, None).await?,
             }
+            if self.url().is_none() {
+                for (chat, _) in owners.iter().filter_map(chat_of) {
+                    remove(api, Some(chat)).await?;
+                }
+            }
+            Ok::<_, ApiError>(())
+        };
+        if let Err(error) = done.await {
+            tracing::warn!(%error, "the menu button that opens the dashboard could not be changed");
+        }
+        for (chat, user) in owners.iter().filter_map(chat_of) {
+            let profile = self.profiles.find(user).ok().flatten();
+            self.keep_label(chat, profile.and_then(|profile| profile.language).as_deref(), true);
         }
     }
 
-    /// Sets the button of a private chat for a person whose client uses `client`, unless it is already so. Does not wait for
-    /// Telegram.
-    pub(super) fn keep(&self, chat: ChatId, client: Option<&str>) {
-        let Some(url) = self.url.clone().filter(|_| chat.0 > 0) else { return };
+    /// Sets the button of a private chat, unless it is already so. Does not wait for Telegram. A failed call is repeated at the
+    /// next message of the chat.
+    pub(super) fn keep(&self, asker: &Asker) {
+        let has_dashboard = self.is_for_everybody() || asker.standing == Standing::Owner;
+        if !asker.place.is_group() {
+            self.keep_label(asker.place.chat, asker.client.as_deref(), has_dashboard);
+        }
+    }
+
+    fn keep_label(&self, chat: ChatId, client: Option<&str>, has_dashboard: bool) {
+        let Some(url) = self.url() else { return };
         let label = self.cards.languages.texts(chat, client).dashboard_title();
-        let is_default =
-            self.for_everybody && label == self.cards.languages.locales.of(None).dashboard_title();
-        let has_own =
-            !is_default && (self.for_everybody || self.owners().contains(&UserId::telegram(chat.0)));
+        let has_own = has_dashboard && !(self.is_for_everybody() && label == self.usual_label());
         let wanted = has_own.then_some(label);
-        let mut labels = self.labels.lock();
-        let before = match wanted {
-            Some(label) => labels.insert(chat, label),
-            None => labels.remove(&chat),
-        };
+        let before = self.replace(chat, wanted);
         if before == wanted {
             return;
         }
-        let api = self.cards.sender.api.clone();
+        let (this, api, url) = (self.clone(), self.cards.sender.api.clone(), url.to_owned());
         self.cards.sender.background.spawn("menu", async move {
-            set(&api, Some(chat), wanted.map(|label| (label, &*url))).await;
+            if let Err(error) = set(&api, Some(chat), wanted.map(|label| (label, &*url))).await {
+                tracing::warn!(%error, %chat, "the menu button that opens the dashboard could not be changed");
+                this.replace(chat, before);
+            }
         });
     }
 
-    /// Sets a button with this label and address if there is one to set; else removes one of ours.
-    async fn replace(&self, chat: Option<ChatId>, button: Option<(&str, &str)>) {
-        let api = &self.cards.sender.api;
-        if button.is_none() {
-            // The owner may have set another one.
-            let found = api.call(GetChatMenuButton(of(chat, json!({})))).await.unwrap_or_default();
-            let is_ours = found["web_app"]["url"].as_str().is_some_and(|url| url.ends_with(MINI_APP_PATH));
-            if !is_ours {
-                return;
-            }
+    /// Sets the label of a chat and returns the previous one.
+    fn replace(&self, chat: ChatId, label: Option<&'static str>) -> Option<&'static str> {
+        let mut labels = self.labels.lock();
+        match label {
+            Some(label) => labels.insert(chat, label),
+            None => labels.remove(&chat),
         }
-        set(api, chat, button).await;
     }
 
-    /// Returns the owners; those of the settings alone if the store cannot be read.
-    fn owners(&self) -> Vec<UserId> {
-        let named = self.settings.access().map(|list| list.owners.clone()).unwrap_or_default();
-        self.access.owners.iter().cloned().chain(named).collect()
+    /// Returns the address of the Mini App.
+    fn url(&self) -> Option<&str> {
+        self.dashboard.as_ref()?.mini_app.as_deref()
+    }
+
+    fn is_for_everybody(&self) -> bool {
+        self.dashboard.as_ref().is_some_and(|dashboard| dashboard.for_everybody)
+    }
+
+    /// Returns the label of the button that all chats have.
+    fn usual_label(&self) -> &'static str {
+        self.cards.languages.locales.of(None).dashboard_title()
+    }
+
+    fn owners(&self) -> Result<Vec<UserId>, StoreError> {
+        let named = self.settings.access()?.owners.clone();
+        Ok(self.access.owners.iter().cloned().chain(named).collect())
     }
 }
 
+/// Returns the private chat of a person of Telegram.
+fn chat_of(user: &UserId) -> Option<(ChatId, &UserId)> {
+    Some((ChatId(user.telegram_id()?), user))
+}
+
 /// Adds the chat to the arguments of a call.
-fn of(chat: Option<ChatId>, mut body: Value) -> Value {
+fn with_chat(chat: Option<ChatId>, mut body: Value) -> Value {
     if let Some(chat) = chat {
         body["chat_id"] = json!(chat.0);
     }
@@ -108,13 +139,20 @@ fn of(chat: Option<ChatId>, mut body: Value) -> Value {
 }
 
 /// Sets the button of a chat, or of all chats that have none of their own.
-async fn set(api: &Api, chat: Option<ChatId>, button: Option<(&str, &str)>) {
-    let button = match button {
-        Some((label, url)) => json!({"type": "web_app", "text": label, "web_app": {"url": url}}),
-        None => json!({"type": "default"}),
+async fn set(api: &Api, chat: Option<ChatId>, button: Option<(&str, &str)>) -> Result<(), ApiError> {
+    let button = match (button, chat) {
+        (Some((label, url)), _) => json!({"type": "web_app", "text": label, "web_app": {"url": url}}),
+        (None, Some(_)) => json!({"type": "default"}),
+        // For all chats `default` keeps the button that was set before: https://core.telegram.org/api/bots/menu
+        (None, None) => json!({"type": "commands"}),
     };
-    if let Err(error) = api.call(SetChatMenuButton(of(chat, json!({"menu_button": button})))).await {
-        let chat = chat.map(|chat| chat.0);
-        tracing::warn!(%error, chat, "the menu button that opens the dashboard could not be changed");
-    }
+    let body = with_chat(chat, json!({"menu_button": button}));
+    api.call(SetChatMenuButton(body)).await.map(drop)
+}
+
+/// Removes a button that opens a dashboard. The owner may have set another one, which stays.
+async fn remove(api: &Api, chat: Option<ChatId>) -> Result<(), ApiError> {
+    let found = api.call(GetChatMenuButton(with_chat(chat, json!({})))).await?;
+    let is_ours = found["web_app"]["url"].as_str().is_some_and(|url| url.ends_with(MINI_APP_PATH));
+    if is_ours { set(api, chat, None).await } else { Ok(()) }
 }

@@ -8,6 +8,7 @@ use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
 use super::command::{Access, Command, CommandOutcome, CommandRequest, Press, PressError, Pressed};
+use super::handles::Handles;
 use super::menu::Menus;
 use super::menu_button::MenuButtons;
 use super::notices::{self, PressRefusal};
@@ -15,7 +16,6 @@ use crate::callback::{self, BackButton, ButtonFamily, Trail};
 use crate::inbound::{CommandLine, place, speaker_of};
 use crate::views::{CallbackView, KeyView};
 use figaro_agent::languages::Languages;
-use figaro_agent::sign_in::OfferedDashboard;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::admission::{Full, WaitingSlot};
 use figaro_agent::turn::queue::{Mailboxes, QueuedJob};
@@ -48,17 +48,17 @@ pub struct CommandTable {
 pub struct DuplicateName(pub &'static str);
 
 impl CommandTable {
-    /// Creates a table without commands. `access` and `settings` decide who may press buttons. The menu button opens
-    /// `dashboard`, if it is a Mini App.
+    /// Creates a table without commands.
     #[must_use]
-    pub fn new(
-        cards: Cards,
-        access: AccessSettings,
-        settings: SettingsStore,
-        dashboard: Option<&OfferedDashboard>,
-    ) -> Self {
-        let menu_buttons = MenuButtons::new(cards.clone(), access.clone(), settings.clone(), dashboard);
-        Self { cards, access, settings, commands: Vec::new(), menus: Menus::default(), menu_buttons }
+    pub fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            access: handles.access.clone(),
+            settings: handles.store.settings(),
+            commands: Vec::new(),
+            menus: Menus::default(),
+            menu_buttons: MenuButtons::new(handles),
+        }
     }
 
     /// Adds a command at the end of the table.
@@ -119,7 +119,8 @@ impl CommandTable {
         };
         let done = command.run(&request).await;
         // The command may have changed the language of the chat.
-        self.keep_menu(asker.place.chat, asker.client.as_deref());
+        self.keep_menu(asker.place.chat);
+        self.keep_menu_button(asker);
         match done.unwrap_or_else(|error| self.cards.failed(asker, &error).into()) {
             CommandOutcome::Card(card) => self.fitting(card, command, &request).await.into(),
             outcome => outcome,
@@ -181,7 +182,8 @@ impl CommandTable {
         let shown = view.message.as_ref();
         let press = Press { update, asker: &asker, message, shown, data };
         let pressed = self.pressed(&press).await;
-        self.keep_menu(asker.place.chat, asker.client.as_deref());
+        self.keep_menu(asker.place.chat);
+        self.keep_menu_button(&asker);
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => {
@@ -351,17 +353,20 @@ impl CommandTable {
     }
 
     /// Returns the IETF tag of the language for replies in a chat to a person whose client uses `client`. If the chat
-    /// has set a language, also updates Telegram's list of its commands and the menu button.
+    /// has set a language, also updates Telegram's list of its commands.
     pub(crate) fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
-        Languages::spoken(self.keep_menu(chat, client), client)
+        Languages::spoken(self.keep_menu(chat), client)
     }
 
-    /// Updates Telegram's list of a chat's commands, and the menu button of a person whose client uses `client`, to the language
-    /// that the chat has set. Returns its tag.
-    fn keep_menu(&self, chat: ChatId, client: Option<&str>) -> Option<&'static str> {
+    /// Sets the menu button of a private chat, if the person has a dashboard.
+    pub(crate) fn keep_menu_button(&self, asker: &Asker) {
+        self.menu_buttons.keep(asker);
+    }
+
+    /// Updates Telegram's list of a chat's commands to the language that the chat has set. Returns its tag.
+    fn keep_menu(&self, chat: ChatId) -> Option<&'static str> {
         let set = self.cards.languages.set_in(chat);
         self.menus.keep(&self.cards, &self.commands, chat, set);
-        self.menu_buttons.keep(chat, client);
         set
     }
 }

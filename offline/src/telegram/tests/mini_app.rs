@@ -103,7 +103,8 @@ async fn a_chat_shows_its_own_menu_button_or_that_of_all() {
         (Some(ANN), web_app("Ann"), &web_app("Ann"), &web_app("All"), &web_app("Ann"), &web_app("All")),
         (Some(ANN), commands.clone(), &commands, &web_app("All"), &commands, &web_app("All")),
         (Some(ANN), default.clone(), &default, &web_app("All"), &web_app("All"), &web_app("All")),
-        (None, default.clone(), &default, &commands, &commands, &commands),
+        (None, default.clone(), &default, &web_app("All"), &web_app("All"), &web_app("All")),
+        (None, commands.clone(), &default, &commands, &commands, &commands),
     ];
     for (chat, button, own, all, ann, bob) in steps {
         let step = format!("{chat:?} {button}");

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use figaro_base::clock::Clock;
+use figaro_base::ids::UserId;
 use figaro_base::system::in_words;
 
 /// Name of the file in the folder of the store.
@@ -17,7 +18,7 @@ const FILE: &str = "bots.json";
 /// State of a bot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub(in crate::app) enum BotState {
+pub(super) enum BotState {
     /// Its parts are being made, or it waits for Telegram.
     Starting,
     /// All parts are made and updates are taken in.
@@ -40,6 +41,9 @@ pub(super) struct BotStateSince {
     #[serde(flatten)]
     pub(super) state: BotState,
     pub(super) since: DateTime<Utc>,
+    /// Owners of the bot's settings.
+    #[serde(skip)]
+    pub(super) owners: Vec<UserId>,
 }
 
 /// States of all bots of this process.
@@ -56,13 +60,19 @@ impl BotStates {
         Self { states: Mutex::default(), file: folder.map(|folder| folder.join(FILE)) }
     }
 
-    /// Sets the state of a bot; `None` for one that left.
-    pub(super) fn set(&self, name: &str, state: Option<BotState>) {
+    /// Returns the states of all bots, by name.
+    pub(super) fn all(&self) -> BTreeMap<String, BotStateSince> {
+        self.states.lock().clone()
+    }
+
+    /// Sets the state of a bot with these owners; `None` for one that left.
+    pub(super) fn set(&self, name: &str, owners: &[UserId], state: Option<BotState>) {
         let mut states = self.states.lock();
         match state {
             Some(state) if states.get(name).is_some_and(|known| known.state == state) => return,
             Some(state) => {
-                let since = BotStateSince { state, since: Clock::system().now() };
+                let now = Clock::system().now();
+                let since = BotStateSince { state, since: now, owners: owners.to_vec() };
                 drop(states.insert(name.to_owned(), since));
             }
             None => drop(states.remove(name)),
