@@ -43,7 +43,7 @@ pub fn settings_and_hints(
     values: &Values,
     additions: &Additions,
 ) -> Result<(Settings, Vec<String>), StartupError> {
-    let variables = variables(additions)?;
+    let variables = variables(additions)?.with_names_in_file(values.names_in_file());
     let doubtful = values.doubtful(&variables);
     match Settings::read(&values.all(), &variables) {
         Ok(settings) => Ok((settings, doubtful)),

@@ -18,6 +18,7 @@ use super::{TIMEOUT, World, proc};
 pub fn recipe(world: &World) -> Recipe {
     let bare = world.bot().unset("TELEGRAM_BOT_TOKEN").unset("OPENAI_API_KEY").unset("OPENAI_MODEL");
     // Nothing of the machine that the test runs on is found.
+    let bare = bare.unset("TELEGRAM_PUBLIC_KEY");
     bare.unset("OWNER_IDS").set("OLLAMA_BASE_URL", "http://127.0.0.1:9").set("TZ", "Europe/Riga")
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use figaro_domain::provider_spec::VariableRole;
 
+use super::variable::{SettingSource, ShownVariable};
 use super::variables::Variables;
 use super::{Settings, SettingsFaults};
 
@@ -80,6 +81,12 @@ impl Settings {
             }
         }
         let mut settings = Self::read(&own, variables)?;
+        let is_own = |variable: &ShownVariable| own.get(variable.name) != values.get(variable.name);
+        let sourced = settings.shown.iter().cloned().map(|variable| match is_own(&variable) {
+            true => ShownVariable { source: SettingSource::BotsFile, ..variable },
+            false => variable,
+        });
+        settings.shown = sourced.collect();
         if let Some(webhook) = &mut settings.http.webhook
             && let Ok(mut url) = url::Url::parse(&webhook.url)
         {

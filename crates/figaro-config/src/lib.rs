@@ -68,7 +68,7 @@ pub(crate) use tasks::TaskSettings;
 pub use tavily::TavilySettings;
 pub use telegram::TelegramSettings;
 pub use values::Values;
-pub use variable::ShownVariable;
+pub use variable::{SettingSource, ShownVariable};
 pub use variables::Variables;
 
 /// All settings of the program.
@@ -264,7 +264,7 @@ impl Settings {
             http: HttpSettings::read(&mut reader),
             timezone: read_timezone(&mut reader),
             log: LogSettings::read(&mut reader),
-            shown: variables.iter().map(|variable| variable.shown(values)).collect(),
+            shown: variables.shown(values),
         };
         reader.finish(settings)
     }

@@ -1,6 +1,6 @@
 //! Values of variables by source, and warnings about unknown names. Read by `main`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::env_file::EnvFile;
 use super::variables::Variables;
@@ -36,6 +36,13 @@ impl Values {
         let file = self.file.entries().iter().map(|entry| (entry.name.clone(), entry.value.clone()));
         let environment = self.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
         file.chain(environment).collect()
+    }
+
+    /// Returns the names whose values are from the file.
+    #[must_use]
+    pub fn names_in_file(&self) -> BTreeSet<String> {
+        let names = self.file.entries().iter().map(|entry| &entry.name);
+        names.filter(|name| !self.environment.contains_key(*name)).cloned().collect()
     }
 
     /// Returns a warning for each unknown or duplicate name. Every unknown name in the file counts, since the file is

@@ -1,7 +1,7 @@
 //! A variable with default and meaning.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::store::StoreUrl;
 use figaro_domain::provider_spec::ProviderVariable;
@@ -24,6 +24,19 @@ pub struct Variable {
     pub(crate) unlike: &'static [&'static str],
 }
 
+/// Place that the value of a variable comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingSource {
+    /// The program itself.
+    Default,
+    /// The environment of the process.
+    Environment,
+    /// The file `.env`.
+    EnvFile,
+    /// The entry of the bot in the file of bots.
+    BotsFile,
+}
+
 /// A variable with its value in effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownVariable {
@@ -31,24 +44,29 @@ pub struct ShownVariable {
     pub name: &'static str,
     /// Value in effect; `None` for a secret that is set.
     pub value: Option<String>,
-    /// `true` if the owner has set it, `false` if it is the default.
-    pub is_set: bool,
+    /// Place that the value comes from.
+    pub source: SettingSource,
     /// Meaning for the owner, in a sentence or two.
     pub meaning: String,
 }
 
 impl Variable {
-    /// Returns the variable with its value among these.
-    pub(super) fn shown(&self, values: &HashMap<String, String>) -> ShownVariable {
+    /// Returns the variable with its value among these, of which those with `names` are from `.env`.
+    pub(super) fn shown(&self, values: &HashMap<String, String>, names: &BTreeSet<String>) -> ShownVariable {
         let set = values.get(self.name).map(|value| value.trim()).filter(|value| !value.is_empty());
         let value = set.unwrap_or(self.default);
         // The address of a database may have a password, which its words leave out.
         let as_store = (self.name == STORE).then(|| value.parse::<StoreUrl>().ok()).flatten();
         let value = as_store.map_or_else(|| value.to_owned(), |url| url.to_string());
+        let source = match set {
+            None => SettingSource::Default,
+            Some(_) if names.contains(self.name) => SettingSource::EnvFile,
+            Some(_) => SettingSource::Environment,
+        };
         ShownVariable {
             name: self.name,
             value: (set.is_none() || !self.is_secret).then_some(value),
-            is_set: set.is_some(),
+            source,
             meaning: self.meaning.clone().into_owned(),
         }
     }
@@ -78,7 +96,7 @@ mod tests {
     fn what_people_read_has_no_secrets() {
         let shown = |variable: Variable, value: &str| {
             let values = [(variable.name.to_owned(), value.to_owned())].into();
-            variable.shown(&values)
+            variable.shown(&values, &BTreeSet::from(["API_KEYS".to_owned()]))
         };
         let store = variable(STORE, "redb:./data", "");
         for url in [
@@ -89,9 +107,9 @@ mod tests {
             assert!(value.contains("db.example") && !value.contains("hunter2"), "{value}");
         }
         let key = shown(secret("API_KEYS", "", ""), "app:hunter2");
-        assert_eq!((key.value, key.is_set), (None, true));
+        assert_eq!((key.value, key.source), (None, SettingSource::EnvFile));
         let unset = shown(secret("API_KEYS", "", ""), " ");
-        assert_eq!((unset.value.as_deref(), unset.is_set), (Some(""), false));
+        assert_eq!((unset.value.as_deref(), unset.source), (Some(""), SettingSource::Default));
         assert_eq!(shown(store, "").value.as_deref(), Some("redb:./data"));
     }
 }

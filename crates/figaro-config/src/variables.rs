@@ -1,7 +1,10 @@
 //! All variables with default and meaning. `.env.example`, docs/configuration.md and the defaults come from here.
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
 use super::operation::OPERATION;
-use super::variable::{Variable, secret, variable};
+use super::variable::{ShownVariable, Variable, secret, variable};
 use figaro_domain::provider_spec::ProviderSpec;
 
 /// Ed25519 key of Telegram: <https://core.telegram.org/bots/webapps#validating-data-for-third-party-use>.
@@ -304,6 +307,8 @@ const LAST: &[Variable] = &[
 pub struct Variables {
     providers: Vec<ProviderSpec>,
     list: Vec<Variable>,
+    /// Names whose values are from `.env`.
+    in_file: BTreeSet<String>,
 }
 
 impl Variables {
@@ -315,7 +320,18 @@ impl Variables {
         let list = FIRST.into_iter().chain(default.iter().flat_map(of));
         let list = list.chain([choice_of_provider(&providers)]).chain(others.iter().flat_map(of));
         let list = list.chain(LAST.iter().chain(OPERATION).cloned()).collect();
-        Self { providers, list }
+        Self { providers, list, in_file: BTreeSet::new() }
+    }
+
+    /// Remembers the names whose values are from `.env`, for whoever looks at the settings.
+    #[must_use]
+    pub fn with_names_in_file(self, in_file: BTreeSet<String>) -> Self {
+        Self { in_file, ..self }
+    }
+
+    /// Returns all variables with their values among these.
+    pub(super) fn shown(&self, values: &HashMap<String, String>) -> Arc<[ShownVariable]> {
+        self.list.iter().map(|variable| variable.shown(values, &self.in_file)).collect()
     }
 
     /// Iterates over all variables in the order a newcomer needs them.

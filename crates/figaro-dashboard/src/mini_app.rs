@@ -50,14 +50,15 @@ pub(crate) async fn launch(
         tracing::debug!(%error, "a Mini App was not signed in");
         DashboardError::InitData
     })?;
-    let known = signed_in(&dashboard, &headers).map(|(_, browser)| browser);
-    let is_own = known.as_ref().is_some_and(|browser| browser.user == opener.user);
+    let known = signed_in(&dashboard, &headers);
+    let known = known.map(|(_, browser)| (browser.kind, browser.user == opener.user));
     // A client that loads its page again sends the same `initData`.
-    if is_own && known.as_ref().is_some_and(|browser| browser.kind == BrowserKind::MiniApp) {
+    if known == Some((BrowserKind::MiniApp, true)) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // Somebody could send their own `initData` as a link, to have others use the bot under their name.
-    if !opener.is_fresh || known.is_some() && !is_own {
+    // Somebody could send their own `initData` as a link, to have the browser of another person use the bot under their name.
+    // A client changes between accounts.
+    if !opener.is_fresh || known == Some((BrowserKind::Plain, false)) {
         return Err(DashboardError::InitData);
     }
     if standing(&dashboard, &opener.user, dashboard.clock.now())?.is_none() {

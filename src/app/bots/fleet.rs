@@ -21,7 +21,6 @@ use crate::app::failure::{AppFailure, StartupError};
 use crate::app::groups::{Groups, LAST_CALL, STOP_TIMEOUT};
 use crate::app::host::{Host, HostParts};
 use crate::app::probes::ServedProbes;
-use crate::app::providers::variables;
 use crate::app::session::{BotRun, run_bot};
 use crate::app::stop::StopRequests;
 use crate::app::supervisor::notify_systemd;
@@ -30,7 +29,6 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
 use figaro_base::secret::Redactor;
 use figaro_base::telemetry::vitals::Vitals;
-use figaro_config::Variables;
 use figaro_gateway::probes::Probes;
 use figaro_gateway::routes::BotRoutes;
 use figaro_prompts::texts::Locales;
@@ -96,8 +94,7 @@ async fn run_many(
     }
     probes.set_ready();
     let owners = FleetOwners::default();
-    let variables = variables(additions)?;
-    let changes = watch_file(list, values, variables, &owners, &groups);
+    let changes = watch_file(list, values, &owners, &groups);
     let sharing = is_shared.then(|| share(&host, &routes, &changes, &groups));
     let keeper = BotKeeper { host: &host, owners: &owners, additions };
     let (wanted, kept, running) = Default::default();
@@ -127,11 +124,10 @@ async fn run_many(
 fn watch_file(
     list: BotList,
     values: HashMap<String, String>,
-    variables: Variables,
     owners: &FleetOwners,
     groups: &Groups,
 ) -> channel::Receiver<Vec<NamedBot>> {
-    let BotList { bots, settings, text } = list;
+    let BotList { bots, settings, text, variables } = list;
     let (wanted, changes) = channel::channel(bots);
     let files = BotsFile { file: settings.file, text: Some(text), values, variables, wanted };
     let news = News {

@@ -26,6 +26,7 @@ pub struct BotList {
     pub(super) settings: BotsSettings,
     /// Text of the file.
     pub(super) text: String,
+    pub(super) variables: Variables,
 }
 
 impl BotsToRun {
@@ -74,7 +75,7 @@ fn looks_like_a_token(value: &str) -> bool {
 /// # Errors
 /// All faults, each with a remedy.
 pub fn bots_to_run(values: &Values, additions: &Additions) -> Result<(BotsToRun, Vec<String>), StartupError> {
-    let (all, variables) = (values.all(), variables(additions)?);
+    let (all, variables) = (values.all(), variables(additions)?.with_names_in_file(values.names_in_file()));
     let Some(list) = list(&all, &variables)? else {
         let (settings, hints) = settings_and_hints(values, additions)?;
         return Ok((BotsToRun::One(Box::new(settings)), hints));
@@ -106,5 +107,5 @@ fn list(values: &HashMap<String, String>, variables: &Variables) -> Result<Optio
         };
     };
     let bots = file::bots_of(&text, &settings.file, values, variables).map_err(refused)?;
-    Ok(Some(BotList { bots, settings, text }))
+    Ok(Some(BotList { bots, settings, text, variables: variables.clone() }))
 }

@@ -213,7 +213,7 @@ async fn what_telegram_has_not_just_sealed_for_this_bot_signs_nobody_in() {
     let old = data(&world, ANN, now() - 4_000);
     assert_eq!(app.launch(&old).await.status, 204, "also after a long time");
     assert_eq!(app.launch(&data(&world, BOB, now() - 4_000)).await.status, 403);
-    let mut other = dashboard.nobody();
+    let mut other = app.clone();
     other.opens(&data(&world, BOB, now())).await;
     assert_eq!(other.launch(&good).await.status, 403);
     let expired = dashboard.nobody();

@@ -101,6 +101,12 @@ async fn an_owner_sees_their_bots_and_goes_from_one_to_the_other() {
     let page = ann.reads("bots").await;
     assert!(page.contains("sales") && page.contains("family") && page.contains("@bot1_bot"), "{page}");
     assert_eq!(page.matches("running").count(), 2, "{page}");
+    let settings = ann.reads("settings").await;
+    for (name, source) in [("OWNER_IDS", "BOTS_FILE"), ("DASHBOARD", "environment"), ("SPEAKER", "default")] {
+        let (_, row) = settings.split_once(&format!("<code>{name}</code>")).unwrap();
+        let (row, _) = row.split_once("</tr>").unwrap();
+        assert!(row.contains(source), "{name}: {row}");
+    }
     let answer = ann.post("bots/family", &[]).await;
     let link = answer.header("location").to_owned();
     assert!(link.starts_with(&format!("{address}/bots/family/dashboard/enter/")), "{}", answer.whole());

@@ -349,7 +349,7 @@ async fn pressed(room: &mut Room<'_>) {
         // A card may end where nothing leads on: others of its buttons are on a fresh one.
         while before != Some(seen.len()) {
             before = Some(seen.len());
-            // One of the buttons was an example that sets a language, whose own examples the demo may not know.
+            // One of the buttons may have set a language, whose own examples the demo may not know.
             room.ask("/config language English", "English").await;
             let mut card = room.ask(command, "").await;
             // A notice of a task may come between.
@@ -378,6 +378,8 @@ fn next(card: &Value, seen: &BTreeSet<(String, String)>) -> Option<(String, Stri
     // Another agent has other tools, and may answer in data: it would not carry out what is said later.
     let chooses =
         |data: &str| ["agents:set:", "agents:use:", ":agent:"].iter().any(|verb| data.contains(verb));
-    let all = all.into_iter().filter(|(_, data)| !chooses(data));
+    // Said before. Its answer may come after the card of the next command, whose examples it would change.
+    let sets_language = |label: &str| label.contains("in Spanish");
+    let all = all.into_iter().filter(|(label, data)| !chooses(data) && !sets_language(label));
     all.map(|(_, data)| (view.clone(), data)).find(|one| !seen.contains(one))
 }

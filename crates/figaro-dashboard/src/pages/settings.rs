@@ -10,6 +10,7 @@ use crate::page::Html;
 use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::OwnerViewer;
+use figaro_config::SettingSource;
 use figaro_prompts::texts::Texts;
 
 pub(crate) const SPEC: PageSpec =
@@ -28,7 +29,7 @@ struct SettingsPage<'a> {
 struct SettingRow<'a> {
     name: &'static str,
     value: Option<&'a str>,
-    is_set: bool,
+    source: &'static str,
     meaning: &'a str,
 }
 
@@ -36,10 +37,16 @@ async fn show(
     State(dashboard): State<Dashboard>,
     OwnerViewer(viewer): OwnerViewer,
 ) -> Result<Html, DashboardError> {
+    let texts = &viewer.texts;
     let rows = dashboard.settings.iter().map(|variable| SettingRow {
         name: variable.name,
         value: variable.value.as_deref(),
-        is_set: variable.is_set,
+        source: match variable.source {
+            SettingSource::Default => texts.dashboard_default(),
+            SettingSource::Environment => texts.dashboard_environment(),
+            SettingSource::EnvFile => ".env",
+            SettingSource::BotsFile => "BOTS_FILE",
+        },
         meaning: &variable.meaning,
     });
     let settings = rows.collect();
