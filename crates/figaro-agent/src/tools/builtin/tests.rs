@@ -348,7 +348,7 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("gateway/src/events", ": action"),
         ("gateway/src/entities", ": pin"),
         // A word of the policies that browsers get.
-        ("dashboard/src/guard", ": action"),
+        ("dashboard/src/csp", ": action"),
     ];
     let is_others =
         |fault: &str| others.iter().any(|(file, name)| fault.contains(file) && fault.ends_with(name));
