@@ -1,10 +1,14 @@
 //! What holds for every request: no form of another site is taken, every fault has a page, and browsers are told what the pages
 //! may do.
 
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
 
 use super::csp;
 use super::error::DashboardError;
@@ -12,6 +16,9 @@ use super::mini_app;
 use super::page;
 use super::state::Dashboard;
 
+/// Maximum size of a form, in bytes, and the time in which it has to arrive.
+const MAX_FORM: usize = 64 << 10;
+const FORM_ARRIVES: Duration = Duration::from_secs(10);
 /// Says where a request comes from. Browsers set it, and no page can.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -34,7 +41,11 @@ pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request
     let (headers, path) = (request.headers().clone(), request.uri().path().to_owned());
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let response = match is_read || is_own(&headers, dashboard.sign_in.url()) {
-        true => next.run(request).await,
+        true if is_read => next.run(request).await,
+        true => match timeout(FORM_ARRIVES, whole(request)).await {
+            Ok(Some(request)) => next.run(request).await,
+            _ => DashboardError::Unfit.into_response(),
+        },
         false => DashboardError::Foreign.into_response(),
     };
     let error = response.extensions().get::<DashboardError>().cloned();
@@ -62,6 +73,13 @@ pub(crate) async fn guarded(State(dashboard): State<Dashboard>, request: Request
     // Pages of people are kept nowhere. Assets say otherwise themselves.
     answer.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// Waits for the body of a request; `None` if it is too large or breaks off.
+async fn whole(request: Request) -> Option<Request> {
+    let (head, body) = request.into_parts();
+    let body = to_bytes(body, MAX_FORM).await.ok()?;
+    Some(Request::from_parts(head, Body::from(body)))
 }
 
 /// Returns `true` if the browser has this very page already.

@@ -26,7 +26,6 @@ mod state;
 mod viewer;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::response::Redirect;
 use axum::routing::{get, post};
@@ -38,8 +37,6 @@ use self::state::Dashboard;
 
 /// Path of the dashboard below the address of the gateway.
 pub const PATH: &str = "/dashboard";
-/// Maximum size of a form, in bytes.
-const MAX_FORM: usize = 64 << 10;
 
 /// Builds the router with all paths of the dashboard, which begin with `/dashboard`.
 pub fn router(parts: DashboardParts) -> Router {
@@ -51,7 +48,6 @@ pub fn router(parts: DashboardParts) -> Router {
         .route(mini_app::PATH, get(mini_app::open).post(mini_app::launch))
         .route("/assets/{name}", get(assets::asset))
         .fallback(error::nothing)
-        .layer(DefaultBodyLimit::max(MAX_FORM))
         .layer(middleware::from_fn_with_state(dashboard.clone(), guard::guarded))
         .with_state(dashboard);
     // Relative, because a proxy or the name of a bot may stand before the path.

@@ -59,6 +59,8 @@ pub(crate) async fn launch(
     // Somebody could send their own `initData` as a link, to have the browser of another person use the bot under their name.
     // A client changes between accounts.
     if !opener.is_fresh || known == Some((BrowserKind::Plain, false)) {
+        let (user, is_fresh) = (&opener.user, opener.is_fresh);
+        tracing::info!(%user, is_fresh, "a Mini App was not signed in: its data was used before, or somebody else is");
         return Err(DashboardError::InitData);
     }
     if standing(&dashboard, &opener.user, dashboard.clock.now())?.is_none() {

@@ -9,7 +9,7 @@ use super::Dashboard;
 use super::browser::{Browser, PROGRAM, Page};
 use crate::support::scene::text;
 use crate::support::wait::eventually;
-use crate::support::{ANN, BOB, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 /// Number of requests of a browser that are answered at once.
 const AT_ONCE: usize = 60;
@@ -158,4 +158,14 @@ async fn a_body_without_end_is_cut_off() {
         );
     }
     others_are_served(&world, &dashboard, &other).await;
+}
+
+#[tokio::test]
+async fn a_form_that_does_not_arrive_is_refused() {
+    let (_world, dashboard) = started().await;
+    let rest = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\ninit";
+    let mut socket = dashboard.begun(&dashboard.nobody(), "POST /dashboard/app", rest).await;
+    let mut answer = [0_u8; 12];
+    tokio::time::timeout(TIMEOUT, socket.read_exact(&mut answer)).await.expect("it waits for ever").unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 422");
 }
