@@ -3,7 +3,7 @@
 /** What WCAG 2.2 (1.4.3) asks of text of the usual size. */
 const MIN_RATIO = 4.5;
 
-/** The texts of a page that stand out too little, with their ratio. What is disabled may be faint, and emoji have colours of their own. */
+/** The texts of a page that stand out too little, with their ratio. What is disabled or fades away may be faint, and emoji have colours of their own. */
 export const faint = (page) => page.evaluate((least) => {
   const channels = (colour) => {
     const numbers = colour.match(/-?[\d.]+(e-?\d+)?/g)?.map(Number) ?? [0, 0, 0, 0];
@@ -40,7 +40,7 @@ export const faint = (page) => page.evaluate((least) => {
   };
   const found = new Map();
   const judge = (node, words, colour) => {
-    if (node.closest(':disabled, .busy, .sr, .toast.leaving') || !node.checkVisibility({ visibilityProperty: true }) || !opacity(node)) return;
+    if (node.closest(':disabled, .busy, .sr, .toast.leaving, .date.stuck') || !node.checkVisibility({ visibilityProperty: true }) || !opacity(node)) return;
     const worst = lowest(node, colour);
     const name = `${node.closest('[id]')?.id} ${node.tagName.toLowerCase()}.${node.className}`;
     if (worst < least && !found.has(name)) found.set(name, `“${words.slice(0, 30)}” (${name}) stands out ${worst.toFixed(2)} to 1`);
