@@ -22,7 +22,7 @@ const MAX_TICKETS: usize = 3;
 /// The dashboard of a bot, as the chat offers it.
 #[derive(Debug, Clone)]
 pub struct OfferedDashboard {
-    /// Tickets for browsers.
+    /// Makes the links that sign browsers in.
     pub sign_in: SignIn,
     /// `true` if everybody who may talk to the bot has a dashboard; `false` if only owners have one.
     pub for_everybody: bool,

@@ -27,11 +27,11 @@ pub struct Variable {
 /// Place that the value of a variable comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingSource {
-    /// The program itself.
+    /// The program: nobody has set the variable.
     Default,
     /// The environment of the process.
     Environment,
-    /// The file `.env`.
+    /// The file `.env` in the folder where the process started.
     EnvFile,
     /// The entry of the bot in the file of bots.
     BotsFile,

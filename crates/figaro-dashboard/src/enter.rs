@@ -56,7 +56,7 @@ pub(crate) fn sign_in(
     cookies(headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     let now = dashboard.clock.now();
     let secret = dashboard.browsers().sign_in(user.clone(), kind, program(headers), now);
-    let secret = secret.ok_or(DashboardError::TooMany)?;
+    let secret = secret.ok_or_else(|| DashboardError::Failed("there are no random numbers".into()))?;
     tracing::info!(%user, ?kind, "a browser was signed in to the dashboard");
     cookie(dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600, is_framed)
 }

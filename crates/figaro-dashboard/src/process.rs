@@ -35,7 +35,7 @@ pub struct OwnedBot {
 pub enum BotActivity {
     /// Its parts are being made, or it waits for Telegram.
     Starts,
-    /// It takes messages.
+    /// All parts are made, and messages are answered.
     Runs,
     /// It stopped by itself and is tried again. Holds the reason, with a remedy.
     Paused(String),

@@ -106,6 +106,8 @@ async fn an_owner_opens_the_pages_from_the_menu_button() {
         assert!(page.header("content-security-policy").ends_with(&frames), "{path}: {}", page.whole());
         assert!(page.body.contains("assets/mini-app.js") && !page.body.contains("leave"), "{path}");
     }
+    // There is one bot alone.
+    assert!(app.status("bots").await == 404 && !app.reads("").await.contains("Bots"));
     let browser = world.browser(&dashboard, ANN).await;
     let plain = browser.get("").await;
     assert!(plain.header("content-security-policy").ends_with("frame-ancestors 'none'"), "{}", plain.whole());

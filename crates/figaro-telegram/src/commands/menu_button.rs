@@ -6,7 +6,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::asker::Asker;
 use super::cards::Cards;
 use super::handles::Handles;
 use crate::api::{Api, GetChatMenuButton, SetChatMenuButton};
@@ -14,6 +13,7 @@ use crate::error::ApiError;
 use figaro_agent::sign_in::{MINI_APP_PATH, OfferedDashboard};
 use figaro_base::ids::{ChatId, UserId};
 use figaro_config::AccessSettings;
+use figaro_domain::chat::Place;
 use figaro_policy::access::Standing;
 use figaro_store::{ProfileStore, SettingsStore, StoreError};
 
@@ -48,22 +48,15 @@ impl MenuButtons {
             Ok(owners) => owners,
             Err(error) => return tracing::warn!(%error, "the owners of menu buttons could not be read"),
         };
-        let done = async {
-            match self.url().filter(|_| self.is_for_everybody()) {
-                Some(url) => set(api, None, Some((self.usual_label(), url))).await?,
-                None => remove(api, None).await?,
-            }
-            if self.url().is_none() {
-                for (chat, _) in owners.iter().filter_map(chat_of) {
-                    remove(api, Some(chat)).await?;
-                }
-            }
-            Ok::<_, ApiError>(())
-        };
-        if let Err(error) = done.await {
-            tracing::warn!(%error, "the menu button that opens the dashboard could not be changed");
-        }
+        warn(match self.url().filter(|_| self.is_for_everybody()) {
+            Some(url) => set(api, None, Some((self.usual_label(), url))).await,
+            None => remove(api, None).await,
+        });
         for (chat, user) in owners.iter().filter_map(chat_of) {
+            if self.url().is_none() {
+                warn(remove(api, Some(chat)).await);
+                continue;
+            }
             let profile = self.profiles.find(user).ok().flatten();
             self.keep_label(chat, profile.and_then(|profile| profile.language).as_deref(), true);
         }
@@ -71,10 +64,10 @@ impl MenuButtons {
 
     /// Sets the button of a private chat, unless it is already so. Does not wait for Telegram. A failed call is repeated at the
     /// next message of the chat.
-    pub(super) fn keep(&self, asker: &Asker) {
-        let has_dashboard = self.is_for_everybody() || asker.standing == Standing::Owner;
-        if !asker.place.is_group() {
-            self.keep_label(asker.place.chat, asker.client.as_deref(), has_dashboard);
+    pub(super) fn keep(&self, place: &Place, client: Option<&str>, standing: Standing) {
+        let has_dashboard = self.is_for_everybody() || standing == Standing::Owner;
+        if !place.is_group() {
+            self.keep_label(place.chat, client, has_dashboard);
         }
     }
 
@@ -122,6 +115,13 @@ impl MenuButtons {
     fn owners(&self) -> Result<Vec<UserId>, StoreError> {
         let named = self.settings.access()?.owners.clone();
         Ok(self.access.owners.iter().cloned().chain(named).collect())
+    }
+}
+
+/// Logs that a button could not be changed: one owner may not have written yet, and the buttons of the others go on.
+fn warn(done: Result<(), ApiError>) {
+    if let Err(error) = done {
+        tracing::warn!(%error, "the menu button that opens the dashboard could not be changed");
     }
 }
 

@@ -22,6 +22,7 @@ use figaro_agent::turn::queue::{Mailboxes, QueuedJob};
 use figaro_base::ids::{ChatId, MessageId, UpdateId};
 use figaro_base::text::{nearest, one_line};
 use figaro_config::AccessSettings;
+use figaro_domain::chat::Place;
 use figaro_domain::message::Inbound;
 use figaro_markup::Formatted;
 use figaro_policy::access::{Standing, Verdict, judge};
@@ -120,7 +121,7 @@ impl CommandTable {
         let done = command.run(&request).await;
         // The command may have changed the language of the chat.
         self.keep_menu(asker.place.chat);
-        self.keep_menu_button(asker);
+        self.keep_menu_button(&asker.place, asker.client.as_deref(), asker.standing);
         match done.unwrap_or_else(|error| self.cards.failed(asker, &error).into()) {
             CommandOutcome::Card(card) => self.fitting(card, command, &request).await.into(),
             outcome => outcome,
@@ -183,7 +184,7 @@ impl CommandTable {
         let press = Press { update, asker: &asker, message, shown, data };
         let pressed = self.pressed(&press).await;
         self.keep_menu(asker.place.chat);
-        self.keep_menu_button(&asker);
+        self.keep_menu_button(&asker.place, asker.client.as_deref(), asker.standing);
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => {
@@ -359,8 +360,8 @@ impl CommandTable {
     }
 
     /// Sets the menu button of a private chat, if the person has a dashboard.
-    pub(crate) fn keep_menu_button(&self, asker: &Asker) {
-        self.menu_buttons.keep(asker);
+    pub(crate) fn keep_menu_button(&self, place: &Place, client: Option<&str>, standing: Standing) {
+        self.menu_buttons.keep(place, client, standing);
     }
 
     /// Updates Telegram's list of a chat's commands to the language that the chat has set. Returns its tag.

@@ -308,7 +308,7 @@ impl Router {
             return self.bot_spoke(part, command.is_some() || is_others, arrival).await;
         }
         self.person_spoke(&part);
-        self.commands.keep_menu_button(&Asker::new(&part, standing));
+        self.commands.keep_menu_button(&part.place, part.client.as_deref(), standing);
         // An owner may address the bot in any group, but other messages there are not stored before the group is
         // allowed.
         if command.is_none() && !part.is_addressed() && !is_served(&self.access, &list, &part.place) {
