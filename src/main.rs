@@ -149,8 +149,8 @@ async fn on_store(command: CliCommand, variables: &HashMap<String, String>) -> R
         CliCommand::Restore { from, identity, store } => {
             app::backup(BackupTask::Restore { from, identity, store }, variables).await
         }
-        CliCommand::Dashboard { bot, store } => {
-            app::dashboard(bot.unwrap_or_default(), store, variables).await
+        CliCommand::Dashboard { bot, print, store } => {
+            app::dashboard(bot.unwrap_or_default(), store, print, variables).await
         }
         _ => Ok(()),
     }

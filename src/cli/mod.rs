@@ -175,10 +175,13 @@ pub enum CliCommand {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
-    /// Print a link to the dashboard of the running bot. It signs its owner in, once.
+    /// Open the dashboard of the running bot in a browser, and print the link. It signs its owner in, once.
     Dashboard {
         /// Name of the bot in bots.yaml, if there are several.
         bot: Option<String>,
+        /// Print the link, and open no browser.
+        #[arg(long)]
+        print: bool,
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         #[arg(long)]
         store: Option<StoreUrl>,

@@ -201,15 +201,8 @@ async fn check_tries_the_embedder_and_says_what_to_do() {
         ),
         ("ollama:skynet", Err("skynet` fetches it): choose another EMBEDDER")),
         ("compatible:m", Err("check COMPATIBLE_BASE_URL, LLM_PROXY and the network")),
-        #[cfg(feature = "local-embedder")]
         ("local:./empty", Err("EMBEDDER: the folder ./empty has no file that ends in .onnx")),
-        #[cfg(feature = "local-embedder")]
         ("local:./none", Err("EMBEDDER: there is no folder ./none")),
-        #[cfg(not(feature = "local-embedder"))]
-        (
-            "local:./empty",
-            Err("EMBEDDER: this build has no local models: build it with --features local-embedder"),
-        ),
     ];
     for (value, wanted) in cases {
         world.script.push(ModelReply::text("Yes."));

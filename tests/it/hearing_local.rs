@@ -294,7 +294,6 @@ async fn a_real_model_hears_what_people_say_to_the_bot() {
 }
 
 #[tokio::test]
-#[cfg_attr(not(feature = "local-transcriber"), ignore = "a build without local models does not cut sounds")]
 async fn a_service_hears_a_long_sound_in_parts() {
     const SECONDS: usize = 1_700;
     let world = World::new().await;

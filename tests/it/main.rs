@@ -48,7 +48,6 @@ mod edits;
 mod edits_forgotten;
 mod edits_kill;
 mod embedder;
-#[cfg(feature = "local-embedder")]
 mod embedder_local;
 mod fact_calls;
 mod fallback;
@@ -60,7 +59,6 @@ mod group_requests;
 mod group_summary;
 mod groups;
 mod hearing;
-#[cfg(feature = "local-transcriber")]
 mod hearing_local;
 mod history;
 mod hostile;

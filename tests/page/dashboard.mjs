@@ -86,6 +86,13 @@ async function everyPage(page, root, name) {
     for (const part of await page.locator('main summary').all()) await part.click();
     await look(page, `${name}-${path}-one`);
   }
+  await page.goto(`${root}conversations`);
+  await page.locator('tbody a[href^="conversations/"]').first().click();
+  await page.locator('a[href*="/why/"]').last().click();
+  await page.waitForURL(/\/why\//);
+  await look(page, `${name}-why`);
+  await page.locator('main a[rel="up"]').click();
+  await page.waitForURL(/\/conversations\/[^/]+(#m\d+)?$/);
   await page.goto(`${root}conversations?q=nuts`);
   if (!(await page.locator('.found').innerText()).includes('nuts')) fault(`${name}: the search finds nothing`);
   await look(page, `${name}-search`);

@@ -46,10 +46,15 @@ async function goThrough(view, { dark }) {
     if (await frame.getByRole('button', { name: 'Sign out' }).count()) fault(`${path}: it can be signed out`);
     if (process.env.SCREENSHOTS) await view.page.screenshot({ path: `${process.env.SCREENSHOTS}/${view.name}-${path || 'overview'}.png` });
   }
-  // A chat, its list, the first page.
+  // Why an answer is as it is, its chat, the list, the first page.
   await frame.goto(frame.url().replace(/\/dashboard\/.*/, '/dashboard/conversations'));
   await frame.locator('tbody a[href^="conversations/"]').first().click();
   await frame.waitForURL(/conversations\/./);
+  await frame.locator('a[href*="/why/"]').last().click();
+  await frame.waitForURL(/\/why\//);
+  await frame.locator('nav').waitFor();
+  await view.page.locator('#appback').click();
+  await frame.waitForURL(/conversations\/[^/]+(#m\d+)?$/);
   await frame.locator('nav').waitFor();
   await view.page.locator('#appback').click();
   frame = await shown(view, 'conversations');

@@ -9,6 +9,7 @@ pub mod channel;
 pub mod delivery;
 pub mod documents;
 pub mod eraser;
+pub mod explain;
 pub mod languages;
 pub mod outbound;
 pub mod pages;

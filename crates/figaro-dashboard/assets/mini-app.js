@@ -90,9 +90,14 @@
 
   const showBack = () => tell('web_app_setup_back_button', { is_visible: location.pathname !== first.pathname });
 
-  /** Goes to the page above: from one of a list to its list, from a list to the first page. */
+  /** Goes to the page above: to the one that a page names, from one of a list to its list, from a list to the first page. */
   const back = () => {
     if (!first) return;
+    const named = document.querySelector('main a[rel="up"]');
+    if (named) {
+      location.href = named.href;
+      return;
+    }
     const above = document.querySelector('nav [aria-current]');
     const isList = !above || new URL(above.href).pathname === location.pathname;
     location.href = isList ? first.href : above.href;

@@ -47,8 +47,10 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "people.html",
     "servers.html",
     "settings.html",
+    "summary.html",
     "task.html",
     "tasks.html",
+    "why.html",
 ];
 
 /// Made when the first page is written: a bot whose dashboard nobody opens pays nothing for it.
@@ -122,7 +124,7 @@ impl Viewer {
         let frame = context! {
             nav => Serde(nav),
             title,
-            root => if shown.title.is_some() { "../" } else { "./" },
+            root => shown.root(),
             told => self.browser.take_told(),
             me => self.speaker.name.clone(),
             is_owner => self.is_owner,

@@ -7,6 +7,7 @@ use axum::http::HeaderValue;
 use chrono::{DateTime, Utc};
 
 use figaro_agent::channel::Channel;
+use figaro_agent::explain::Explainer;
 use figaro_agent::languages::Languages;
 use figaro_agent::rulings::Rulings;
 use figaro_agent::sign_in::SignIn;
@@ -52,6 +53,8 @@ pub struct DashboardParts {
     pub rulings: Rulings,
     /// Changes tasks.
     pub tasks: TaskControl,
+    /// Explains answers.
+    pub explainer: Explainer,
     /// Indexes of chats, for the search through conversations.
     pub chats: Chats,
     /// Telegram, which knows names of chats and who is in them.

@@ -13,6 +13,7 @@ use super::state::Dashboard;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::Session;
 use figaro_domain::language::primary;
 use figaro_domain::message::Speaker;
 use figaro_policy::access::{Standing, Verdict, judge};
@@ -53,6 +54,12 @@ impl Viewer {
     /// Returns `true` if the person may see what belongs to somebody: everything as an owner, else what is theirs.
     pub(crate) fn may_see_of(&self, user: &UserId) -> bool {
         self.is_owner || self.user() == user
+    }
+
+    /// Returns the name of a conversation.
+    pub(crate) fn titled(&self, session: &Session) -> String {
+        let name = session.name.as_ref().map(|name| name.text.clone());
+        name.unwrap_or_else(|| self.texts.session_unnamed().to_owned())
     }
 
     /// Formats a time in the zone and language of the person.

@@ -141,7 +141,7 @@ impl Session {
 }
 
 /// Key of a stored message that a prompt shows only in part, as `session-{id}-msg-{index}`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EntryKey {
     /// The session that holds the message.
     pub session: SessionId,

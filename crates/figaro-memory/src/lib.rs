@@ -14,6 +14,7 @@ mod recall;
 mod records;
 mod remember;
 mod repeats;
+mod search;
 #[cfg(test)]
 mod tests;
 mod used;
@@ -29,4 +30,5 @@ pub use self::question::RecallQuery;
 pub use self::recall::Recalled;
 pub use self::records::{RecordBooks, bearing_lines};
 pub use self::repeats::Statement;
+pub use self::search::{ChatSearch, FoundMessage};
 pub use self::used::used;

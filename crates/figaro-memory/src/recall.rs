@@ -95,14 +95,15 @@ impl Chats {
         let ranked = self.with_later(&chat.index, question, ranked)?;
         let chosen = choose(chat, question, &asked, &ends, &ranked);
         self.measured(question.chat, chat.bytes());
-        let places: Vec<RankedMessage> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
+        let placed = |one: &SelectedMessage| RankedMessage::of(&chat.index, one.at, one.score);
+        let places: Vec<RankedMessage> = chosen.iter().filter_map(placed).collect();
         drop(held);
         self.read(&places, &asked, most_of_one(question))
     }
 
     /// Returns the chat's index with all messages up to these ends, and its vectors. A failure leaves no partial index
     /// behind: it is reloaded.
-    async fn ready<'a>(
+    pub(super) async fn ready<'a>(
         &self,
         held: &'a mut Option<ChatIndex>,
         question: &RecallQuery<'_>,
@@ -151,9 +152,7 @@ impl Chats {
         question: &RecallQuery<'_>,
         mut ranked: Vec<Ranked>,
     ) -> Result<Vec<Ranked>, StoreError> {
-        let places = ranked
-            .iter()
-            .filter_map(|one| place_of(index, &SelectedMessage { at: one.at, score: one.score }));
+        let places = ranked.iter().filter_map(|one| RankedMessage::of(index, one.at, one.score));
         let is_read =
             |place: &RankedMessage| usize::from(place.entry.cost) <= WHOLE && !question.shows(place.key);
         let places = places.filter(is_read);
@@ -174,7 +173,7 @@ impl Chats {
     }
 
     /// Reads the selected messages. Skips messages that are gone or replaced by others.
-    fn read(
+    pub(super) fn read(
         &self,
         places: &[RankedMessage],
         asked: &IndexQuery,
@@ -195,7 +194,7 @@ impl Chats {
 }
 
 /// Returns the similarity of each message to a question in meaning; empty if unknown.
-fn alike(chat: &ChatIndex, vector: Option<&ByteVector>) -> Vec<f32> {
+pub(super) fn alike(chat: &ChatIndex, vector: Option<&ByteVector>) -> Vec<f32> {
     let known = chat.vectors.as_ref().zip(vector);
     known.map(|(vectors, vector)| vectors.cosines(vector, chat.index.len())).unwrap_or_default()
 }
@@ -222,21 +221,24 @@ fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
 
 /// A selected message with its rank, to be read.
 #[derive(Debug, Clone, Copy)]
-struct RankedMessage {
+pub(super) struct RankedMessage {
     at: usize,
-    key: EntryKey,
+    pub(super) key: EntryKey,
     entry: IndexEntry,
-    score: f32,
+    pub(super) score: f32,
 }
 
-fn place_of(index: &Index, chosen: &SelectedMessage) -> Option<RankedMessage> {
-    let (session, entry) = index.message(chosen.at)?;
-    Some(RankedMessage {
-        at: chosen.at,
-        key: EntryKey { session, index: entry.index },
-        entry,
-        score: chosen.score,
-    })
+impl RankedMessage {
+    /// Returns the message at a position of an index; `None` if there is none.
+    pub(super) fn of(index: &Index, at: usize, score: f32) -> Option<Self> {
+        let (session, entry) = index.message(at)?;
+        Some(Self { at, key: EntryKey { session, index: entry.index }, entry, score })
+    }
+
+    /// Returns it with another score.
+    pub(super) const fn scored(self, score: f32) -> Self {
+        Self { score, ..self }
+    }
 }
 
 /// Returns `true` if the chat has messages that are not in the context anyway.
@@ -247,7 +249,7 @@ fn has_more(ends: &[SessionEnd], shown: Option<EntryKey>) -> bool {
     })
 }
 
-fn asked(index: &Index, question: &RecallQuery<'_>) -> IndexQuery {
+pub(super) fn asked(index: &Index, question: &RecallQuery<'_>) -> IndexQuery {
     let mut languages: Vec<StemmerLanguage> = index.languages();
     if let Some(language) = words::detect(question.text).filter(|language| !languages.contains(language)) {
         languages.push(language);

@@ -23,6 +23,7 @@ mod yaml_place;
 use std::path::Path;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use parking_lot::RwLock;
@@ -73,11 +74,29 @@ pub const AGENTS_FOLDER: &str = "prompts/agents";
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
-    agents: RwLock<Arc<AgentSet>>,
+    agents: RwLock<HeldFiles<AgentSet>>,
     /// Shared with the prompts of other bots, as the personas are.
-    packs: Arc<RwLock<Arc<PackSet>>>,
+    packs: Arc<RwLock<HeldFiles<PackSet>>>,
     personas: Arc<RwLock<Arc<PersonaSet>>>,
     rendered: RenderCache,
+}
+
+/// Content of files that are in force.
+#[derive(Debug)]
+struct HeldFiles<T> {
+    content: Arc<T>,
+    /// Time of the last reload, UTC; `None` if the content is that of the start.
+    reloaded_at: Option<DateTime<Utc>>,
+}
+
+impl<T> HeldFiles<T> {
+    fn of_start(content: T) -> Self {
+        Self { content: Arc::new(content), reloaded_at: None }
+    }
+
+    fn reloaded(content: T, at: DateTime<Utc>) -> Self {
+        Self { content: Arc::new(content), reloaded_at: Some(at) }
+    }
 }
 
 /// View for `system.md`: the system prompt.
@@ -139,7 +158,7 @@ impl Prompts {
         let read = AgentFiles::of(agents).read(&agents.display().to_string(), Some(names));
         Ok(Self {
             templates: self.templates.clone(),
-            agents: RwLock::new(Arc::new(read.map_err(|faults| faults.join("\n"))?)),
+            agents: RwLock::new(HeldFiles::of_start(read.map_err(|faults| faults.join("\n"))?)),
             packs: self.packs.clone(),
             personas: self.personas.clone(),
             rendered: RenderCache::default(),
@@ -167,8 +186,8 @@ impl Prompts {
         match (agents, personas, packs) {
             (Ok(agents), Ok(personas), Ok(packs)) if faults.is_empty() => Ok(Self {
                 templates,
-                agents: RwLock::new(Arc::new(agents)),
-                packs: Arc::new(RwLock::new(Arc::new(packs))),
+                agents: RwLock::new(HeldFiles::of_start(agents)),
+                packs: Arc::new(RwLock::new(HeldFiles::of_start(packs))),
                 personas: Arc::new(RwLock::new(Arc::new(personas))),
                 rendered: RenderCache::default(),
             }),
@@ -179,23 +198,29 @@ impl Prompts {
     /// Returns the current agents, which change with the owner's files.
     #[must_use]
     pub fn agents(&self) -> Arc<AgentSet> {
-        self.agents.read().clone()
+        self.agents.read().content.clone()
     }
 
-    /// Replaces the agents. A running turn keeps those it began with.
-    pub fn replace_agents(&self, agents: AgentSet) {
-        *self.agents.write() = Arc::new(agents);
+    /// Replaces the agents at this time. A running turn keeps those it began with.
+    pub fn replace_agents(&self, agents: AgentSet, at: DateTime<Utc>) {
+        *self.agents.write() = HeldFiles::reloaded(agents, at);
+    }
+
+    /// Returns the times at which the agents and the packs were reloaded last, UTC; `None` for those of the start.
+    #[must_use]
+    pub fn reloaded_at(&self) -> [Option<DateTime<Utc>>; 2] {
+        [self.agents.read().reloaded_at, self.packs.read().reloaded_at]
     }
 
     /// Returns the current context packs.
     #[must_use]
     pub fn packs(&self) -> Arc<PackSet> {
-        self.packs.read().clone()
+        self.packs.read().content.clone()
     }
 
-    /// Replaces the context packs. A running turn keeps those it began with.
-    pub fn replace_packs(&self, packs: PackSet) {
-        *self.packs.write() = Arc::new(packs);
+    /// Replaces the context packs at this time. A running turn keeps those it began with.
+    pub fn replace_packs(&self, packs: PackSet, at: DateTime<Utc>) {
+        *self.packs.write() = HeldFiles::reloaded(packs, at);
     }
 
     /// Returns the current personas from files.

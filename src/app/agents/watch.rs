@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
 use crate::app::watch::{OwnersFiles, own_names};
+use figaro_base::clock::Clock;
 use figaro_mcp_client::servers::Servers;
 use figaro_prompts::texts::Texts;
 use figaro_prompts::{AgentFileNames, AgentFiles, AgentSet, Prompts};
@@ -16,6 +17,7 @@ pub(in crate::app) struct AgentFolder {
     pub(in crate::app) folder: PathBuf,
     /// Holder of the current agents; replaced on reload.
     pub(in crate::app) prompts: Arc<Prompts>,
+    pub(in crate::app) clock: Clock,
     /// Names that agent files may use.
     pub(in crate::app) names: AgentFileNames,
     /// Other MCP servers; agent files may use their names too.
@@ -56,7 +58,7 @@ impl OwnersFiles for AgentFolder {
 
     fn swap(&self, agents: AgentSet) -> String {
         let own = own_names(agents.all().map(|agent| agent.name.as_str()), |name| agents.is_built_in(name));
-        self.prompts.replace_agents(agents);
+        self.prompts.replace_agents(agents, self.clock.now());
         own
     }
 

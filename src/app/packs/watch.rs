@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
 use crate::app::watch::{OwnersFiles, own_names};
+use figaro_base::clock::Clock;
 use figaro_prompts::texts::Texts;
 use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, Prompts};
 use figaro_store::PackRules;
@@ -15,6 +16,7 @@ use figaro_store::PackRules;
 pub(in crate::app) struct PackFolder {
     /// Holder of the current packs; replaced on reload.
     pub(in crate::app) prompts: Arc<Prompts>,
+    pub(in crate::app) clock: Clock,
     /// Rules of the packs in the store, replaced on reload.
     pub(in crate::app) rules: PackRules,
 }
@@ -40,7 +42,7 @@ impl OwnersFiles for PackFolder {
     fn swap(&self, packs: PackSet) -> String {
         let own = own_names(packs.all().map(|pack| pack.name.as_str()), |name| packs.is_built_in(name));
         self.rules.set(packs.rules());
-        self.prompts.replace_packs(packs);
+        self.prompts.replace_packs(packs, self.clock.now());
         own
     }
 

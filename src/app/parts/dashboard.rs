@@ -4,16 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use super::base::{Base, Bot};
-use super::handles::{rulings, task_control};
 use crate::app::door::Door;
 use crate::app::host::Host;
 use crate::app::place::is_here;
 use crate::app::sign_ins::{OwnerSignIn, SignInEntry};
 use figaro_agent::sign_in::{MINI_APP_PATH, OfferedDashboard, SignIn};
-use figaro_agent::turn::queue::Mailboxes;
 use figaro_config::DashboardUsers;
 use figaro_dashboard::{DashboardParts, MiniAppParts, PATH, ProcessBots};
-use figaro_ledger::Ledger;
+use figaro_telegram::commands::Handles;
 use reqwest::Url;
 
 /// Returns how the chat offers the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
@@ -77,8 +75,7 @@ fn origin(url: &str) -> Option<String> {
 /// Builds the dependencies of the dashboard.
 pub(super) fn parts(
     bot: &Bot,
-    ledger: &Arc<Ledger>,
-    mailboxes: &Mailboxes,
+    handles: &Handles,
     offered: OfferedDashboard,
     process: Option<Arc<dyn ProcessBots>>,
 ) -> DashboardParts {
@@ -93,12 +90,13 @@ pub(super) fn parts(
         bot: base.settings.telegram.bot,
         username: bot.me.username.clone(),
         store: base.store.clone(),
-        ledger: ledger.clone(),
+        ledger: handles.ledger.clone(),
         prompts: base.prompts.clone(),
         languages: base.languages.clone(),
         access: base.settings.access.clone(),
-        rulings: rulings(bot, mailboxes),
-        tasks: task_control(base, mailboxes),
+        rulings: handles.rulings.clone(),
+        tasks: handles.task_control.clone(),
+        explainer: handles.explainer.clone(),
         chats: base.chats.clone(),
         channel: base.channel.clone(),
         vitals: base.vitals.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::base::{Base, Bot};
 use super::tools::{record_books, task_tools};
 use figaro_agent::eraser::Eraser;
+use figaro_agent::explain::Explainer;
 use figaro_agent::rulings::Rulings;
 use figaro_agent::sign_in::OfferedDashboard;
 use figaro_agent::task_control::TaskControl;
@@ -96,6 +97,8 @@ pub(super) fn handles(
         vitals: base.vitals.clone(),
         profiles: base.store.profiles(),
     };
+    let (rulings, username) = (rulings(bot, mailboxes), bot.me.username.clone());
+    let explainer = Explainer::new(&base.store, tools.all, base.policy.clone(), rulings.clone(), username);
     Handles {
         cards,
         store: base.store.clone(),
@@ -118,12 +121,11 @@ pub(super) fn handles(
             refused: RefusedConnections::default(),
         }),
         extractor,
-        tools: tools.all,
-        policy: base.policy.clone(),
         pictures: PictureHandles { is_on: base.services.painter.is_some(), last: base.pictures.clone() },
         speaks: base.services.voice.is_some(),
         task_control: task_control(base, mailboxes),
-        rulings: rulings(bot, mailboxes),
+        explainer,
+        rulings,
         dashboard: tools.dashboard,
         default_zone: base.settings.timezone,
         servers: bot.servers.clone(),

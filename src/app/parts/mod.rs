@@ -170,9 +170,7 @@ pub(super) async fn build(
         News { owners: owners.clone(), locales: base.languages.locales.clone(), vitals: base.vitals.clone() };
     let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let backups = backups(base, plan.host, &news)?;
-    let dashboard = offered.map(|offered| {
-        dashboard::parts(&bot, &ledger, &mailboxes_of_gateway, offered, plan.host.fleet_bots())
-    });
+    let dashboard = offered.map(|offered| dashboard::parts(&bot, &handles, offered, plan.host.fleet_bots()));
     let at = GatewayDoor { door, dashboard };
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, at)).transpose()?;

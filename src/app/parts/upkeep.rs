@@ -91,9 +91,11 @@ impl Watches {
             servers: bot.servers.clone(),
         };
         let folder = base.settings.agents.clone();
-        let agents =
-            AgentFolder { folder, prompts: base.prompts.clone(), names, servers: bot.servers.clone() };
-        let packs = PackFolder { prompts: base.prompts.clone(), rules: base.store.pack_rules() };
+        let (prompts, clock, servers_of_bot) =
+            (base.prompts.clone(), base.clock.clone(), bot.servers.clone());
+        let agents = AgentFolder { folder, prompts, clock, names, servers: servers_of_bot };
+        let (prompts, clock) = (base.prompts.clone(), base.clock.clone());
+        let packs = PackFolder { prompts, clock, rules: base.store.pack_rules() };
         let personas = PersonaFolder { prompts: base.prompts.clone() };
         let background = || base.groups.front.clone();
         Self {

@@ -7,6 +7,7 @@ mod browser;
 mod command;
 mod crawl;
 mod events;
+mod explained;
 mod flood;
 mod html;
 mod markup;

@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::error::DashboardError;
@@ -11,7 +12,7 @@ use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::OwnerViewer;
 use figaro_domain::agent::Agent;
-use figaro_prompts::texts::Texts;
+use figaro_prompts::texts::{Texts, fill};
 
 pub(crate) const SPEC: PageSpec =
     PageSpec { path: "agents", title: Texts::dashboard_agents, for_owners: true, is_of_several: false };
@@ -25,6 +26,9 @@ struct AgentsPage {
     agents: Vec<AgentItem>,
     packs: Vec<PackItem>,
     broken: Vec<String>,
+    /// Times of the last reload of files of agents and of packs.
+    agents_read: Option<String>,
+    packs_read: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -35,6 +39,8 @@ struct AgentItem {
     summary: String,
     model: String,
     tools: String,
+    /// Parts of its file that have no effect, and why.
+    advice: Vec<&'static str>,
     instructions: String,
 }
 
@@ -50,6 +56,11 @@ async fn show(
     OwnerViewer(viewer): OwnerViewer,
 ) -> Result<Html, DashboardError> {
     let (agents, packs) = (dashboard.prompts.agents(), dashboard.prompts.packs());
+    let mut advice = agents.files().advice();
+    let read = |at: Option<DateTime<Utc>>| {
+        at.map(|at| fill(viewer.texts.dashboard_reloaded(), &[("time", &viewer.time(at))]))
+    };
+    let [agents_read, packs_read] = dashboard.prompts.reloaded_at().map(read);
     let shown = AgentsPage {
         agents: agents
             .all()
@@ -60,6 +71,7 @@ async fn show(
                 summary: agent.summary(),
                 model: agent.model.as_ref().map(ToString::to_string).unwrap_or_default(),
                 tools: tools(agent),
+                advice: advice.remove(&agent.name).unwrap_or_default(),
                 instructions: agents.instructions(agent),
             })
             .collect(),
@@ -72,6 +84,8 @@ async fn show(
             })
             .collect(),
         broken: dashboard.vitals.broken(),
+        agents_read,
+        packs_read,
     };
     viewer.page(&dashboard, SPEC.shown("agents.html"), shown)
 }

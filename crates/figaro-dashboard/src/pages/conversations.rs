@@ -1,21 +1,26 @@
 //! Conversations: a list of all with the newest first, a search by words and meaning, and one conversation with its calls, costs
 //! and memories.
 
+use std::collections::HashSet;
+
 use axum::Router;
 use axum::extract::{Path, Query, State};
-use axum::routing::get;
+use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
 use super::exchange::{ShownMessage, shown_messages};
+use super::summaries::{self, ShownSummary, shown_summaries};
+use super::why;
 use crate::error::DashboardError;
 use crate::page::Html;
 use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{ChatId, SessionId};
+use figaro_base::tz::Tz;
 use figaro_domain::conversation::Session;
 use figaro_domain::usage::Payer;
-use figaro_memory::{RecallQuery, Recalled};
+use figaro_memory::{ChatSearch, FoundMessage};
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
@@ -24,11 +29,9 @@ const LISTED: usize = 50;
 const MESSAGES: u32 = 50;
 /// Last page of the list.
 const MAX_PAGE: usize = 1_000;
-/// Maximum number of chats that a search looks through, the newest first, and of its results.
+/// Maximum number of chats that a search looks through at once, and of its results.
 const SEARCHED: usize = 30;
 const FOUND: usize = 40;
-/// Bound of what a search returns from one chat, in tokens.
-const FOUND_TOKENS: usize = 3_000;
 /// Maximum length of a search, in characters.
 const MAX_QUERY_CHARS: usize = 500;
 
@@ -36,7 +39,11 @@ pub(crate) const SPEC: PageSpec =
     PageSpec { path: "conversations", title: Texts::sessions_title, for_owners: false, is_of_several: false };
 
 pub(super) fn routes() -> Router<Dashboard> {
-    Router::new().route("/conversations", get(show)).route("/conversations/{session}", get(one))
+    Router::new()
+        .route("/conversations", get(show))
+        .route("/conversations/{session}", get(one))
+        .route("/conversations/{session}/why/{index}", get(why::show))
+        .route("/conversations/{session}/summaries/{start}/remove", post(summaries::remove))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -56,8 +63,6 @@ struct ConversationsPage {
     chat_name: Option<String>,
     rows: Vec<ListRow>,
     found: Vec<FoundRow>,
-    /// `true` if a search looked through a part of the chats only.
-    is_cut: bool,
     page: usize,
     has_more: bool,
 }
@@ -94,25 +99,27 @@ async fn show(
         (None, false) => Some(viewer.own_chat().ok_or(DashboardError::NotFound)?),
     };
     let q: String = q.trim().chars().take(MAX_QUERY_CHARS).collect();
-    let (found, is_cut) = match q.is_empty() {
-        true => (Vec::new(), false),
-        false => search(&dashboard, &viewer, wanted, &q).await?,
-    };
     let page = page.min(MAX_PAGE);
-    let skipped = page * LISTED;
-    let mut listed = match q.is_empty() {
-        true => dashboard.store.sessions().newest(wanted, skipped, LISTED + 1)?,
-        false => Vec::new(),
+    let is_search = !q.is_empty();
+    let (listed, found, has_more) = match is_search {
+        true => {
+            let (found, has_more) = search(&dashboard, &viewer, wanted, &q, page).await?;
+            (Vec::new(), found, has_more)
+        }
+        false => {
+            let mut listed = dashboard.store.sessions().newest(wanted, page * LISTED, LISTED + 1)?;
+            let has_more = listed.len() > LISTED;
+            listed.truncate(LISTED);
+            (listed, Vec::new(), has_more)
+        }
     };
-    let has_more = listed.len() > LISTED;
-    listed.truncate(LISTED);
     let chats = listed.iter().map(|one| one.session.conversation.chat).chain(chat.map(ChatId));
     let names = dashboard.find_names(chats, viewer.now).await;
     let rows = listed.into_iter().map(|listed| ListRow {
         id: listed.session.id,
         chat: listed.session.conversation.chat.0,
         chat_name: named(&listed.session).unwrap_or_else(|| names.of(listed.session.conversation.chat)),
-        title: title(&viewer, &listed.session),
+        title: viewer.titled(&listed.session),
         last: viewer.time(listed.session.updated_at),
         messages: listed.next_index,
     });
@@ -122,18 +129,11 @@ async fn show(
         chat_name: chat.map(|chat| names.of(ChatId(chat))),
         rows: rows.collect(),
         found,
-        is_cut,
         page,
         has_more,
     };
-    let is_live = shown.q.is_empty();
     // A search may cost something.
-    viewer.page(&dashboard, SPEC.shown("conversations.html").live_if(is_live), shown)
-}
-
-fn title(viewer: &Viewer, session: &Session) -> String {
-    let name = session.name.as_ref().map(|name| name.text.clone());
-    name.unwrap_or_else(|| viewer.texts.session_unnamed().to_owned())
+    viewer.page(&dashboard, SPEC.shown("conversations.html").live_if(!is_search), shown)
 }
 
 /// Returns the name that a caller over HTTP gave to a conversation.
@@ -141,43 +141,29 @@ fn named(session: &Session) -> Option<String> {
     session.external_name.clone()
 }
 
-/// Searches one chat, or the newest ones. Returns what was found, and whether some were left out.
+/// Searches one chat, or a part of all by words and meaning. Returns what was found, and whether there are older chats.
 async fn search(
     dashboard: &Dashboard,
     viewer: &Viewer,
     wanted: Option<ChatId>,
     q: &str,
+    part: usize,
 ) -> Result<(Vec<FoundRow>, bool), DashboardError> {
-    let (chats, is_cut) = match wanted {
+    let (chats, has_more) = match wanted {
         Some(chat) => (vec![chat], false),
-        None => newest_chats(dashboard)?,
+        None => chats_of_part(dashboard, part)?,
     };
-    // An embedder is asked once for a chat, so all chats are searched by words alone.
-    let index = match wanted {
-        Some(_) => dashboard.chats.clone(),
-        None => dashboard.chats.clone().with_meaning(None),
-    };
+    let settings = dashboard.store.settings();
+    let zoned = chats.into_iter().map(|chat| {
+        let zone = settings.chat_config(chat)?.timezone.unwrap_or(dashboard.default_zone);
+        Ok((chat, zone))
+    });
+    let zoned: Vec<(ChatId, Tz)> = zoned.collect::<Result<_, StoreError>>()?;
     let payer = Payer::new(viewer.own_chat().unwrap_or(ChatId(0)), viewer.user().clone());
-    let mut all: Vec<(ChatId, Recalled)> = Vec::new();
-    for chat in &chats {
-        let zone = dashboard.store.settings().chat_config(*chat)?.timezone.unwrap_or(dashboard.default_zone);
-        let query = RecallQuery {
-            chat: *chat,
-            session: None,
-            text: q,
-            before: None,
-            asked_at: viewer.now,
-            zone,
-            shown: None,
-            tokens: FOUND_TOKENS,
-            payer: payer.clone(),
-        };
-        all.extend(index.recall(&query).await?.into_iter().map(|found| (*chat, found)));
-    }
-    all.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
-    all.truncate(FOUND);
-    let names = dashboard.find_names(all.iter().map(|(chat, _)| *chat), viewer.now).await;
-    let found = all.into_iter().map(|(chat, found)| FoundRow {
+    let search = ChatSearch { text: q, asked_at: viewer.now, payer, limit: FOUND };
+    let all = dashboard.chats.search(&zoned, &search).await?;
+    let names = dashboard.find_names(all.iter().map(|one| one.chat), viewer.now).await;
+    let found = all.into_iter().map(|FoundMessage { chat, found }| FoundRow {
         id: found.message.session,
         index: found.message.index,
         chat_name: names.of(chat),
@@ -185,21 +171,27 @@ async fn search(
         at: viewer.time(found.message.created_at),
         text: found.text,
     });
-    Ok((found.collect(), is_cut))
+    Ok((found.collect(), has_more))
 }
 
-fn newest_chats(dashboard: &Dashboard) -> Result<(Vec<ChatId>, bool), StoreError> {
-    let mut chats: Vec<ChatId> = Vec::new();
+/// Returns the chats of a part, those with the newest messages first, and whether there are others after them.
+fn chats_of_part(dashboard: &Dashboard, part: usize) -> Result<(Vec<ChatId>, bool), StoreError> {
+    let first = part * SEARCHED;
     // A chat may have many conversations.
-    for listed in dashboard.store.sessions().newest(None, 0, 20 * SEARCHED)? {
-        let chat = listed.session.conversation.chat;
-        if !chats.contains(&chat) {
-            chats.push(chat);
+    let mut looked = 20 * (first + SEARCHED);
+    loop {
+        let newest = dashboard.store.sessions().newest(None, 0, looked)?;
+        let is_all = newest.len() < looked;
+        let mut known: HashSet<ChatId> = HashSet::new();
+        let chats = newest.into_iter().map(|listed| listed.session.conversation.chat);
+        let mut chats: Vec<ChatId> = chats.filter(|chat| known.insert(*chat)).skip(first).collect();
+        if is_all || chats.len() > SEARCHED {
+            let has_more = chats.len() > SEARCHED;
+            chats.truncate(SEARCHED);
+            return Ok((chats, has_more));
         }
+        looked *= 4;
     }
-    let is_cut = chats.len() > SEARCHED;
-    chats.truncate(SEARCHED);
-    Ok((chats, is_cut))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -211,6 +203,7 @@ struct PartChoice {
 
 #[derive(Debug, Serialize)]
 struct ConversationPage {
+    id: SessionId,
     chat: i64,
     chat_name: String,
     about: String,
@@ -219,13 +212,6 @@ struct ConversationPage {
     earlier: Option<u32>,
     later: Option<u32>,
     summaries: Vec<ShownSummary>,
-}
-
-#[derive(Debug, Serialize)]
-struct ShownSummary {
-    from: String,
-    until: String,
-    text: String,
 }
 
 async fn one(
@@ -243,21 +229,16 @@ async fn one(
     let messages = dashboard.store.messages().messages_from(id, from, MESSAGES as usize)?;
     let end = messages.last().map_or(next, |message| message.index + 1);
     let names = dashboard.find_names([chat], viewer.now).await;
-    let summaries = dashboard.store.summaries().of_session(id)?;
-    let summaries = summaries.into_iter().filter(|summary| summary.is_shown()).map(|summary| ShownSummary {
-        from: viewer.time(summary.from),
-        until: viewer.time(summary.until),
-        text: summary.summary,
-    });
     let shown = ConversationPage {
+        id,
         chat: chat.0,
         chat_name: named(&session).unwrap_or_else(|| names.of(chat)),
         about: viewer.time(session.created_at),
         messages: shown_messages(&dashboard, &viewer, &messages)?,
         earlier: (from > 0).then(|| from.saturating_sub(MESSAGES)),
         later: (end < next).then_some(end),
-        summaries: summaries.collect(),
+        summaries: shown_summaries(&dashboard, &viewer, id)?,
     };
-    let title = title(&viewer, &session);
+    let title = viewer.titled(&session);
     viewer.page(&dashboard, SPEC.below("conversation.html", &title), shown)
 }

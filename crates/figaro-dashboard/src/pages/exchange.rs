@@ -26,6 +26,8 @@ const MEMORY_CHARS: usize = 200;
 pub(super) struct ShownMessage {
     index: u32,
     is_person: bool,
+    /// `true` if it is the last of its turn that stands here, which tells how the answer came about.
+    is_explained: bool,
     /// `true` if a later try replaced it.
     is_replaced: bool,
     by: String,
@@ -73,6 +75,7 @@ pub(super) fn shown_messages(
         shown.push(ShownMessage {
             index: message.index,
             is_person: !is_answer,
+            is_explained: run.is_some(),
             is_replaced: message.replaced,
             by: dashboard.writer(message.speaker.as_ref()),
             at: viewer.time(message.created_at),

@@ -1,4 +1,5 @@
-//! Memory of the person: facts about them with their sources, and pins of their private chat. They can be reworded and erased.
+//! Memory of the person: facts about them with their sources, pins of their private chat, and summaries of its conversations.
+//! Facts can be reworded, and all can be erased.
 //!
 //! Nobody sees what is remembered about others, as in the chat: owners neither.
 
@@ -9,6 +10,7 @@ use axum::response::Redirect;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
+use super::summaries::{ShownSummary, shown_summaries};
 use crate::error::DashboardError;
 use crate::page::Html;
 use crate::spec::PageSpec;
@@ -21,6 +23,8 @@ use figaro_domain::pin::PinType;
 use figaro_memory::facts::has_secret;
 use figaro_prompts::texts::{Texts, fill};
 
+/// Conversations whose summaries are shown.
+const SESSIONS: usize = 20;
 /// Messages before a source that its link shows, too.
 const BEFORE: u32 = 5;
 
@@ -39,6 +43,7 @@ pub(super) fn routes() -> Router<Dashboard> {
 struct MemoryPage {
     facts: Vec<FactItem>,
     pins: Vec<PinItem>,
+    summaries: Vec<ShownSummary>,
     most_chars: usize,
 }
 
@@ -90,7 +95,13 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
         since: viewer.time(pin.created_at),
         content: pin.content,
     });
-    let page = MemoryPage { facts, pins: pins.collect(), most_chars: MAX_CONTENT_CHARS };
+    let mut summaries = Vec::new();
+    if let Some(chat) = viewer.own_chat() {
+        for listed in dashboard.store.sessions().newest(Some(chat), 0, SESSIONS)? {
+            summaries.extend(shown_summaries(&dashboard, &viewer, listed.session.id)?);
+        }
+    }
+    let page = MemoryPage { facts, pins: pins.collect(), summaries, most_chars: MAX_CONTENT_CHARS };
     viewer.page(&dashboard, SPEC.shown("memory.html"), page)
 }
 

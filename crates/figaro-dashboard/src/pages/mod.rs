@@ -11,7 +11,9 @@ mod overview;
 mod people;
 mod servers;
 mod settings;
+mod summaries;
 mod tasks;
+mod why;
 
 use axum::Router;
 

@@ -8,10 +8,10 @@ use super::cards::Cards;
 use crate::business::Drafter;
 use crate::inbound::Me;
 use figaro_agent::eraser::Eraser;
+use figaro_agent::explain::Explainer;
 use figaro_agent::rulings::Rulings;
 use figaro_agent::sign_in::OfferedDashboard;
 use figaro_agent::task_control::TaskControl;
-use figaro_agent::tools::Registry;
 use figaro_agent::tools::draw::LastPictures;
 use figaro_agent::tools::records::Reminding;
 use figaro_agent::tools::telegram::{Approvers, TelegramTools};
@@ -24,7 +24,6 @@ use figaro_ledger::Ledger;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_memory::RecordBooks;
-use figaro_policy::tools::Policy;
 use figaro_prompts::Prompts;
 use figaro_store::Store;
 
@@ -72,10 +71,6 @@ pub struct Handles {
     pub business: Arc<Drafter>,
     /// Extracts facts to remember from messages.
     pub extractor: Extractor,
-    /// All tools that the model can call.
-    pub tools: Arc<Registry>,
-    /// Rules for the calls that the model may make.
-    pub policy: Policy,
     /// Switch of drawing, and the last pictures.
     pub pictures: PictureHandles,
     /// `true` if there is a model that speaks.
@@ -84,6 +79,8 @@ pub struct Handles {
     pub task_control: TaskControl,
     /// Rules on calls that wait for an approval.
     pub rulings: Rulings,
+    /// Explains messages, for `/why`.
+    pub explainer: Explainer,
     /// The dashboard; `None` if it is off.
     pub dashboard: Option<OfferedDashboard>,
     /// Time zone of chats without a zone.

@@ -9,7 +9,6 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
-pub(super) use self::words::rule_words;
 use self::words::{AuditNames, AuditView, ids_of};
 use super::asker::Asker;
 use super::card::Card;

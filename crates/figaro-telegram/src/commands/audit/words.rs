@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike, Utc};
 use figaro_base::tz::Tz;
 
+use figaro_agent::explain::rule_words;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::audit::{AuditActor, AuditEntry, AuditEvent};
 use figaro_domain::role::AccessRole;
-use figaro_policy::tools::OWNERS;
 use figaro_prompts::texts::{Texts, fill};
 
 /// Names of people and chats by Telegram id.
@@ -24,15 +24,6 @@ pub(super) struct AuditView<'a> {
     /// Chat in which the entries are read.
     pub(super) here: ChatId,
     pub(super) names: AuditNames,
-}
-
-/// Returns the reason of a rule that asks or refuses, as text; for an owner's rule its name; `None` for a rule that
-/// only allows.
-pub(in super::super) fn rule_words(texts: &Texts, rule: &str) -> Option<String> {
-    match rule.strip_prefix(OWNERS) {
-        Some(own) => Some(fill(texts.audit_rule(), &[("rule", own)])),
-        None => texts.rule(rule).map(str::to_owned),
-    }
 }
 
 /// Returns the Telegram ids of the people and chats in an entry.

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::asker::Asker;
-use super::super::handles::Handles;
 use figaro_base::ids::{MessageId, RunId, UserId};
-use figaro_domain::conversation::{EntryKey, Message, MessageRole, begins_exchange};
+use figaro_domain::conversation::{ConversationId, EntryKey, Message, MessageRole, begins_exchange};
 use figaro_domain::reception::{ReceivedMessage, TurnTrace};
-use figaro_store::{MemoryStore, PinStore, ReceptionStore, SessionStore, StoreError};
+use figaro_store::{MemoryStore, PinStore, ReceptionStore, SessionStore, Store, StoreError};
 
 /// Maximum number of messages of an exchange that are read on either side of a message.
 const AROUND: u32 = 200;
@@ -46,7 +44,9 @@ impl Exchange {
 
 /// Stored data about a message and its exchange.
 #[derive(Debug)]
-pub(super) struct ExplainedMessage {
+pub struct ExplainedMessage {
+    /// Conversation of the message.
+    pub(super) conversation: ConversationId,
     /// Decision when the message was received.
     pub(super) received: Option<ReceivedMessage>,
     /// Exchange that the message belongs to.
@@ -77,8 +77,7 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(handles: &Handles) -> Self {
-        let store = &handles.store;
+    pub(super) fn new(store: &Store) -> Self {
         Self {
             receptions: store.receptions(),
             carried: store.pins(),
@@ -87,39 +86,47 @@ impl Finder {
         }
     }
 
-    /// Finds the data about a message of the asker's chat; `None` if there is none.
+    /// Finds the data about a message of a conversation in Telegram; `None` if there is none.
     pub(super) fn find(
         &self,
-        asker: &Asker,
+        conversation: ConversationId,
         message: MessageId,
     ) -> Result<Option<ExplainedMessage>, StoreError> {
-        let chat = asker.place.chat;
-        let carried = self.carried.carried_by(asker.place.conversation(), message)?;
-        let mut received = self.receptions.find(chat, message)?;
-        let Some(carried) = carried else {
-            return Ok(received.map(|received| ExplainedMessage { received: Some(received), exchange: None }));
-        };
-        let exchange = self.exchange(carried.key())?;
-        let question = exchange.iter().flat_map(|exchange| &exchange.question);
-        let asked = question.filter_map(|message| message.telegram.first().copied()).next();
-        if let Some(asked) = asked.filter(|_| received.is_none()) {
-            received = self.receptions.find(chat, asked)?;
+        if let Some(carried) = self.carried.carried_by(conversation, message)? {
+            let found = self.entry(conversation, carried.key())?;
+            let received = match found.received {
+                Some(received) => Some(received),
+                None => self.receptions.find(conversation.chat, message)?,
+            };
+            return Ok(Some(ExplainedMessage { received, ..found }));
         }
-        Ok(Some(ExplainedMessage { received, exchange }))
+        let received = self.receptions.find(conversation.chat, message)?;
+        let found = |received| ExplainedMessage { conversation, received: Some(received), exchange: None };
+        Ok(received.map(found))
     }
 
     /// Finds the data about a turn in any chat; `None` if there is none.
     pub(super) fn turn(&self, run: RunId) -> Result<Option<ExplainedMessage>, StoreError> {
         let Some(question) = self.messages.question_of(run)? else { return Ok(None) };
-        let exchange = self.exchange(question)?;
+        let Some(session) = self.sessions.find(question.session)? else { return Ok(None) };
+        self.entry(session.conversation, question).map(Some)
+    }
+
+    /// Finds the data about a stored message of a conversation.
+    pub(super) fn entry(
+        &self,
+        conversation: ConversationId,
+        entry: EntryKey,
+    ) -> Result<ExplainedMessage, StoreError> {
+        let exchange = self.exchange(entry)?;
         let asked = exchange.iter().flat_map(|exchange| &exchange.question);
         let asked = asked.filter_map(|message| message.telegram.first().copied()).next();
         // Tells how the turn ended. A turn of a task or over HTTP has none.
-        let received = match (self.sessions.find(question.session)?, asked) {
-            (Some(session), Some(asked)) => self.receptions.find(session.conversation.chat, asked)?,
-            _ => None,
+        let received = match asked {
+            Some(asked) => self.receptions.find(conversation.chat, asked)?,
+            None => None,
         };
-        Ok(Some(ExplainedMessage { received, exchange }))
+        Ok(ExplainedMessage { conversation, received, exchange })
     }
 
     /// Returns the exchange that a stored message belongs to.
@@ -132,11 +139,15 @@ impl Finder {
         Ok(Exchange::around(&around, carried.index))
     }
 
-    /// Finds the asker's last message before the command.
-    pub(super) fn last(&self, asker: &Asker) -> Result<Option<ExplainedMessage>, StoreError> {
-        let (chat, before) = (asker.place.chat, asker.message.unwrap_or(MessageId(i64::MAX)));
-        match self.receptions.last(chat, &asker.speaker.user, before)? {
-            Some((message, _)) => self.find(asker, message),
+    /// Finds the last message of a person before another one.
+    pub(super) fn last(
+        &self,
+        conversation: ConversationId,
+        user: &UserId,
+        before: MessageId,
+    ) -> Result<Option<ExplainedMessage>, StoreError> {
+        match self.receptions.last(conversation.chat, user, before)? {
+            Some((message, _)) => self.find(conversation, message),
             None => Ok(None),
         }
     }

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::super::asker::Asker;
-use super::super::audit::rule_words;
-use super::super::handles::Handles;
 use super::finder::ExplainedMessage;
 use super::observed;
-use figaro_agent::tools::Registry;
-use figaro_agent::turn::execute::calls::hint;
+use super::{ExplainedSection, ExplanationReader};
+use crate::tools::Registry;
+use crate::turn::execute::calls::hint;
 use figaro_base::ids::{PinId, RunId};
 use figaro_base::text::one_line;
 use figaro_domain::audit::{AuditEvent, AuditKind};
@@ -21,15 +19,10 @@ use figaro_domain::pin::PinType;
 use figaro_domain::reception::Ending;
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
-use figaro_policy::access::Standing;
 use figaro_policy::tools::{OWNERS, Policy};
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::{AuditStore, ConversationStore, FactStore, PinStore, StoreError};
+use figaro_store::{AuditStore, ConversationStore, FactStore, PinStore, Store, StoreError};
 
-/// Maximum length of a memory or pin, in characters.
-const WORDS_CHARS: usize = 60;
-/// Maximum number of lines of a section.
-const MAX_LINES: usize = 6;
 /// Maximum number of websites that are named for a search.
 const MOST_HOSTS: usize = 5;
 /// Number of audit entries in one read of the store.
@@ -50,58 +43,64 @@ pub(super) struct Details {
 }
 
 impl Details {
-    pub(super) fn new(handles: &Handles) -> Self {
+    pub(super) fn new(store: &Store, tools: Arc<Registry>, policy: Policy) -> Self {
         Self {
-            conversations: handles.store.conversations(),
-            facts: handles.store.facts(),
-            pins: handles.store.pins(),
-            audit: handles.store.audit(),
-            tools: handles.tools.clone(),
-            policy: handles.policy.clone(),
+            conversations: store.conversations(),
+            facts: store.facts(),
+            pins: store.pins(),
+            audit: store.audit(),
+            tools,
+            policy,
         }
     }
 
-    /// Returns the details for the author of the question, or for an owner.
-    pub(super) fn lines(
+    /// Returns the details for the author of the question, or for an owner. `began` is the time of the question.
+    pub(super) fn sections(
         &self,
-        asker: &Asker,
-        texts: &Texts,
+        reader: &ExplanationReader<'_>,
         subject: &ExplainedMessage,
         began: DateTime<Utc>,
-    ) -> Result<Vec<String>, StoreError> {
-        let exchange = subject.exchange.as_ref();
+    ) -> Result<Vec<ExplainedSection>, StoreError> {
+        let (texts, exchange) = (reader.texts, subject.exchange.as_ref());
         let trace = subject.trace();
         let run = trace.map(|trace| trace.run).or_else(|| exchange.and_then(|exchange| exchange.run()));
-        let mut lines = Vec::new();
+        let mut sections = Vec::new();
         if let Some(run) = run {
             let open = match trace.and_then(|trace| trace.ending.as_ref()) {
                 None => texts.why_call_running(),
                 Some(Ending::Waits) => texts.why_call_waits(),
                 Some(_) => texts.why_call_broken(),
             };
-            lines.extend(section(texts.why_tools(), self.calls(texts, run, open)?));
-            lines.extend(section(texts.why_rules(), self.rules(asker, texts, run, began)?));
+            sections.push(ExplainedSection::new(texts.why_tools(), self.calls(texts, run, open)?));
+            sections.push(ExplainedSection::new(texts.why_rules(), self.rules(reader, run, began)?));
         }
         let answer = exchange.and_then(|exchange| exchange.answer());
         let observation = answer.and_then(|answer| answer.observation.as_ref());
         let noted = observation.map(|observation| observed::lines(texts, observation)).unwrap_or_default();
-        lines.extend(section(texts.why_observed(), noted));
-        let is_own = subject.writer() == Some(&asker.speaker.user);
-        if let Some(answer) = answer.filter(|_| is_own) {
-            lines.extend(self.memories(asker, texts, answer)?);
+        sections.push(ExplainedSection::new(texts.why_observed(), noted));
+        if let Some(answer) = answer.filter(|_| subject.writer() == Some(reader.user)) {
+            sections.push(self.memories(reader, answer)?);
         }
         if let Some(trace) = trace {
-            lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins)?));
-            lines.extend(trace.agent.as_ref().map(|agent| fill(texts.why_agent(), &[("agent", agent)])));
+            let pins = self.pinned(reader, subject, &trace.pins)?;
+            sections.push(ExplainedSection::new(texts.why_pins(), pins));
         }
-        if lines.is_empty() && answer.is_some() {
-            lines.push(texts.why_used_nothing().to_owned());
+        // A section without lines says nothing.
+        sections.retain(|section| !section.lines.is_empty());
+        let agent = trace.and_then(|trace| trace.agent.as_ref());
+        let agent = agent.map(|agent| fill(texts.why_agent(), &[("agent", agent)]));
+        if sections.is_empty() && agent.is_none() && answer.is_some() {
+            sections.push(ExplainedSection::sentence(texts.why_used_nothing().to_owned()));
         }
         let asked = exchange.and_then(|exchange| exchange.question.first());
         let client = asked.and_then(|question| question.program.as_deref());
-        lines.extend(client.map(|client| fill(texts.why_client(), &[("client", client)])));
-        lines.extend(answer.map(|answer| cost(texts, answer)));
-        Ok(lines)
+        let client = client.map(|client| fill(texts.why_client(), &[("client", client)]));
+        let cost_of_answer = answer.map(|answer| cost(texts, answer));
+        let is_unknown = answer.is_some_and(|answer| answer.nano_usd.is_none());
+        let unknown = is_unknown.then(|| texts.price_unknown().to_owned());
+        let last = [agent, client, cost_of_answer, unknown];
+        sections.extend(last.into_iter().flatten().map(ExplainedSection::sentence));
+        Ok(sections)
     }
 
     /// Returns the tool calls of a turn with the status texts from the chat, and their results; `open` is the text
@@ -114,17 +113,16 @@ impl Details {
     /// Returns the calls that were refused or needed an approval; for owners with the reasons.
     fn rules(
         &self,
-        asker: &Asker,
-        texts: &Texts,
+        reader: &ExplanationReader<'_>,
         run: RunId,
         began: DateTime<Utc>,
     ) -> Result<Vec<String>, StoreError> {
         let decided = self.decided(run, began - CLOCKS)?;
-        let (rules, is_owner) = (self.policy.rules(), asker.standing == Standing::Owner);
+        let (rules, texts) = (self.policy.rules(), reader.texts);
         let line = |event: &AuditEvent| {
             let method = event.method.as_ref().map(|method| method.as_str());
             let words = method.map(|method| format!(": {}", texts.method(method))).unwrap_or_default();
-            let rule = event.rule.as_ref().map(|rule| rule.as_str()).filter(|_| is_owner);
+            let rule = event.rule.as_ref().map(|rule| rule.as_str()).filter(|_| reader.is_owner);
             let why = rule.and_then(|rule| {
                 // The reasons of an owner's rules are in the owner's own language.
                 let reason = rules.reason_of(rule).filter(|_| rule.starts_with(OWNERS));
@@ -156,30 +154,46 @@ impl Details {
         Ok(found)
     }
 
-    /// Returns the asker's memories that the answer used: shortened in private, only their number in a group, where
-    /// others read along.
-    fn memories(&self, asker: &Asker, texts: &Texts, answer: &Message) -> Result<Vec<String>, StoreError> {
+    /// Returns the reader's memories that the answer used: where others read along, only their number.
+    fn memories(
+        &self,
+        reader: &ExplanationReader<'_>,
+        answer: &Message,
+    ) -> Result<ExplainedSection, StoreError> {
         let used = &answer.referenced_memories;
-        if used.is_empty() {
-            return Ok(Vec::new());
+        if !used.is_empty() && !reader.is_alone {
+            let count = fill(reader.texts.why_memories_group(), &[("count", &used.len().to_string())]);
+            return Ok(ExplainedSection::sentence(count));
         }
-        if asker.place.is_group() {
-            return Ok(vec![fill(texts.why_memories_group(), &[("count", &used.len().to_string())])]);
-        }
-        let all = self.facts.of_person(&asker.speaker.user)?;
+        let all = if used.is_empty() { Vec::new() } else { self.facts.of_person(reader.user)? };
         let of_answer = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
-        let words = of_answer.map(|memory| one_line(&memory.content, WORDS_CHARS)).collect();
-        Ok(section(texts.why_memories(), words))
+        let words = of_answer.map(|memory| one_line(&memory.content, reader.chars)).collect();
+        Ok(ExplainedSection::new(reader.texts.why_memories(), words))
     }
 
-    /// Returns the pins that the model got and the chat still has.
-    fn pinned(&self, asker: &Asker, told: &[PinId]) -> Result<Vec<String>, StoreError> {
-        if told.is_empty() {
+    /// Returns the pins that the model got and the chat still has. Those of another chat stay there.
+    fn pinned(
+        &self,
+        reader: &ExplanationReader<'_>,
+        subject: &ExplainedMessage,
+        told: &[PinId],
+    ) -> Result<Vec<String>, StoreError> {
+        if told.is_empty() || subject.conversation.chat != reader.chat {
             return Ok(Vec::new());
         }
-        let pins = self.pins.of_chat(asker.place.chat)?;
+        let pins = self.pins.of_chat(reader.chat)?;
         let told = pins.iter().filter(|pin| pin.pin_type != PinType::System && told.contains(&pin.id));
-        Ok(told.map(|pin| one_line(&pin.content, WORDS_CHARS)).collect())
+        Ok(told.map(|pin| one_line(&pin.content, reader.chars)).collect())
+    }
+}
+
+/// Returns the reason of a rule that asks or refuses, as text; for an owner's rule its name; `None` for a rule that
+/// only allows.
+#[must_use]
+pub fn rule_words(texts: &Texts, rule: &str) -> Option<String> {
+    match rule.strip_prefix(OWNERS) {
+        Some(own) => Some(fill(texts.audit_rule(), &[("rule", own)])),
+        None => texts.rule(rule).map(str::to_owned),
     }
 }
 
@@ -217,17 +231,6 @@ fn found(made: &ToolCall) -> String {
     let seconds = made.duration_ms.unwrap_or_default() as f64 / 1_000.0;
     let parts = hosts.into_iter().take(MOST_HOSTS).chain([format!("{seconds:.1} s")]);
     format!(" · {}", parts.collect::<Vec<_>>().join(" · "))
-}
-
-/// Returns a heading with its lines, shortened to [`MAX_LINES`]; empty without lines.
-fn section(heading: &str, lines: Vec<String>) -> Vec<String> {
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    let more = lines.len().saturating_sub(MAX_LINES);
-    let shown = lines.into_iter().take(MAX_LINES).map(|line| format!("• {line}"));
-    let rest = (more > 0).then(|| format!("• … +{more}"));
-    std::iter::once(heading.to_owned()).chain(shown).chain(rest).collect()
 }
 
 /// Returns the line of the model that wrote the answer and the usage of its turn.

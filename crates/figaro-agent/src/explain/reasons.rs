@@ -1,12 +1,10 @@
 //! Sentences for the decision about a message.
 
-use super::super::asker::Asker;
+use super::ExplanationReader;
 use super::finder::ExplainedMessage;
-use crate::inbound::Me;
-use crate::kinds::{self, UpdateHandling};
-use figaro_domain::chat::{AnswerWhen, Place};
+use figaro_base::ids::ChatId;
+use figaro_domain::chat::AnswerWhen;
 use figaro_domain::reception::{Ending, Reception};
-use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 
 /// Current state of the conversation of a message.
@@ -19,14 +17,14 @@ pub(super) struct Now {
 }
 
 /// Returns the reason why a message was not taken as a question.
-pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
+pub(super) fn received(texts: &Texts, username: &str, what: Reception) -> String {
     let text = match what {
         Reception::Asked => texts.why_open(),
         Reception::Taken => texts.why_taken(),
         Reception::GroupNotAllowed => texts.why_group(),
         Reception::Denied => texts.why_denied(),
         Reception::Stranger => texts.why_stranger(),
-        Reception::NotAddressed => return fill(texts.why_not_addressed(), &[("username", &me.username)]),
+        Reception::NotAddressed => return fill(texts.why_not_addressed(), &[("username", username)]),
         Reception::Off => texts.why_off(),
         Reception::OtherBot => texts.why_other_bot(),
         Reception::NoPerson => texts.why_no_person(),
@@ -36,22 +34,11 @@ pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
     text.to_owned()
 }
 
-/// Returns what the bot does about updates of this kind; `None` if the Bot API has no such kind.
-pub(super) fn kind(texts: &Texts, kind: &str) -> Option<String> {
-    Some(match kinds::handling(kind)? {
-        UpdateHandling::Used => fill(texts.why_kind_used(), &[("kind", kind)]),
-        UpdateHandling::NotAsked(why) => {
-            let reason = texts.get(why).unwrap_or(why);
-            fill(texts.why_kind_unused(), &[("kind", kind), ("reason", reason)])
-        }
-    })
-}
-
 /// Returns the reason why questions are answered in a chat.
-pub(super) fn answers<'a>(texts: &'a Texts, place: &Place, when: AnswerWhen) -> &'a str {
+pub(super) fn answers<'a>(texts: &'a Texts, chat: ChatId, when: AnswerWhen) -> &'a str {
     match when {
         AnswerWhen::Always => texts.why_answered_always(),
-        AnswerWhen::Mention | AnswerWhen::Off if place.is_group() => texts.why_answered_addressed(),
+        AnswerWhen::Mention | AnswerWhen::Off if chat.is_group() => texts.why_answered_addressed(),
         AnswerWhen::Mention | AnswerWhen::Off => texts.why_answered_always(),
     }
 }
@@ -59,12 +46,12 @@ pub(super) fn answers<'a>(texts: &'a Texts, place: &Place, when: AnswerWhen) -> 
 /// Returns the result of a question's turn; `answered` is the text if it was answered. After an error owners also get
 /// the turn's id, and where nobody reads along the error of its model.
 pub(super) fn turn(
-    texts: &Texts,
+    reader: &ExplanationReader<'_>,
     subject: &ExplainedMessage,
     now: Now,
     answered: &str,
-    asker: &Asker,
 ) -> String {
+    let texts = reader.texts;
     let trace = subject.trace();
     let has_answer = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
     let text = match trace.and_then(|trace| trace.ending.as_ref()) {
@@ -77,9 +64,8 @@ pub(super) fn turn(
         Some(Ending::Waits) => texts.why_given_up(),
         Some(Ending::Failed { reason, error, .. }) => {
             let words = fill(texts.why_failed(), &[("reason", &texts.reason(reason))]);
-            let is_owner = asker.standing == Standing::Owner;
-            let Some(trace) = trace.filter(|_| is_owner) else { return words };
-            let error = error.as_ref().filter(|_| asker.is_owner_alone());
+            let Some(trace) = trace.filter(|_| reader.is_owner) else { return words };
+            let error = error.as_ref().filter(|_| reader.is_alone);
             let error = error.map(|error| fill(texts.why_error(), &[("error", error)]));
             let turn = fill(texts.error_turn(), &[("turn", &trace.run.to_string())]);
             return [Some(words), error, Some(turn)].into_iter().flatten().collect::<Vec<_>>().join("\n");

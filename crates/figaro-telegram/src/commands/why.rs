@@ -1,23 +1,14 @@
 //! `/why`, as a reply to a message: tells why it was or was not answered, and how the answer came about. Without a
 //! reply it is about the asker's last message. An owner may name a turn by its id, for example of a question over
-//! HTTP. Members get details only of their own messages, and of what everybody in a group can see; owners of all
-//! messages, except the memories of others.
-
-mod details;
-mod finder;
-mod observed;
-mod reasons;
+//! HTTP.
 
 use async_trait::async_trait;
 use chrono::Datelike;
 use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 
-use self::details::Details;
-use self::finder::{ExplainedMessage, Finder};
-use self::reasons::Now;
 use super::asker::Asker;
-use super::card::{Card, explain_unknown};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
@@ -26,29 +17,27 @@ use super::handles::Handles;
 use crate::api::GetMe;
 use crate::callback::{ButtonFamily, WhyButton};
 use crate::inbound::Me;
-use figaro_agent::turn::parked::Parked;
-use figaro_agent::turn::queue::Mailboxes;
-use figaro_base::ids::{RunId, UserId};
+use crate::kinds::{self, UpdateHandling};
+use figaro_agent::explain::{ExplainedMessage, ExplainedSection, Explainer, ExplanationReader};
+use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::message::Quoted;
-use figaro_domain::reception::Reception;
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
 
-/// Maximum length of the message in the title, in characters.
+/// Maximum length of the message in the title, of a memory and of a pin, in characters.
 const WORDS_CHARS: usize = 60;
+/// Maximum number of lines of a section.
+const MAX_LINES: usize = 6;
 
 /// Explains why a message was or was not answered.
 #[derive(Debug)]
 pub(super) struct WhyCommand {
     cards: Cards,
     me: Me,
-    finder: Finder,
-    details: Details,
+    explainer: Explainer,
     settings: SettingsStore,
-    parked: Parked,
-    mailboxes: Mailboxes,
     default_zone: Tz,
 }
 
@@ -71,18 +60,20 @@ impl Command for WhyCommand {
         let run = named.parse::<RunId>().ok();
         if !named.is_empty() && run.is_none() {
             let texts = self.cards.texts(asker);
-            let kind = reasons::kind(texts, &named.to_lowercase());
+            let kind = of_kind(texts, &named.to_lowercase());
             return Ok(Card::text(kind.unwrap_or_else(|| texts.why_no_turn().to_owned())).into());
         }
+        let conversation = asker.place.conversation();
         let found = match (run, replied.and_then(|quoted| quoted.message)) {
-            (Some(run), _) => self.finder.turn(run)?,
-            (None, Some(message)) => self.finder.find(asker, message)?,
-            (None, None) => self.finder.last(asker)?,
+            (Some(run), _) => self.explainer.turn(run)?,
+            (None, Some(message)) => self.explainer.find(conversation, message)?,
+            (None, None) => {
+                let before = asker.message.unwrap_or(MessageId(i64::MAX));
+                self.explainer.last(conversation, &asker.speaker.user, before)?
+            }
         };
         Ok(match found {
-            Some(subject) => {
-                self.known(asker, &subject, run.is_some(), run.is_none() && replied.is_none()).await?
-            }
+            Some(subject) => self.known(asker, &subject, run.is_none() && replied.is_none()).await?,
             None if run.is_some() => Card::text(self.cards.texts(asker).why_no_turn()),
             None => self.unknown(asker, replied).await,
         }
@@ -91,8 +82,10 @@ impl Command for WhyCommand {
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let WhyButton(message) = press.data.parse()?;
-        let Some(subject) = self.finder.find(press.asker, message)? else { return Ok(Pressed::Stale) };
-        Ok(Pressed::card(self.known(press.asker, &subject, false, false).await?))
+        let asker = press.asker;
+        let found = self.explainer.find(asker.place.conversation(), message)?;
+        let Some(subject) = found else { return Ok(Pressed::Stale) };
+        Ok(Pressed::card(self.known(asker, &subject, false).await?))
     }
 }
 
@@ -101,11 +94,8 @@ impl WhyCommand {
         Self {
             cards: handles.cards.clone(),
             me: handles.me.clone(),
-            finder: Finder::new(handles),
-            details: Details::new(handles),
+            explainer: handles.explainer.clone(),
             settings: handles.store.settings(),
-            parked: handles.parked.clone(),
-            mailboxes: handles.mailboxes.clone(),
             default_zone: handles.default_zone,
         }
     }
@@ -116,55 +106,33 @@ impl WhyCommand {
         &self,
         asker: &Asker,
         subject: &ExplainedMessage,
-        is_named: bool,
         is_last: bool,
     ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let is_own = subject.writer() == Some(&asker.speaker.user);
-        let sees = is_own || asker.standing == Standing::Owner;
-        let what = subject.received.as_ref().map_or(Reception::Asked, |received| received.what);
-        let is_public = what.is_public() && subject.exchange.is_none();
-        if !(sees || is_public) {
-            return Ok(Card::text(texts.why_not_yours()));
-        }
-        let asked = subject.exchange.as_ref().and_then(|exchange| exchange.question.first());
-        let began = asked.map(|question| question.created_at);
-        let began = began.or_else(|| subject.received.as_ref().map(|received| received.at));
-        let began = began.unwrap_or_else(|| self.cards.now());
-        let config = self.settings.chat_config(asker.place.chat)?;
-        // A turn named by its id may belong to another chat, an HTTP client or a task.
-        let answered = match subject.received.is_some() && !is_named {
-            true => reasons::answers(texts, &asker.place, config.answer_when),
-            false => texts.why_answered(),
+        let reader = ExplanationReader {
+            user: &asker.speaker.user,
+            is_owner: asker.standing == Standing::Owner,
+            is_alone: !asker.place.is_group(),
+            chat: asker.place.chat,
+            texts,
+            chars: WORDS_CHARS,
         };
-        let mut lines = vec![self.reason(asker, subject, what, answered)];
-        if sees {
-            lines.extend(self.details.lines(asker, texts, subject, began)?);
-        }
+        let Some(explained) = self.explainer.explain(&reader, subject)? else {
+            return Ok(Card::text(texts.why_not_yours()));
+        };
+        let mut lines = vec![explained.reason];
+        lines.extend(explained.sections.into_iter().flat_map(section));
         if is_last {
             lines.extend(self.hidden(asker, texts).await);
         }
-        explain_unknown(&mut lines, texts);
-        let zone = config.timezone.unwrap_or(self.default_zone);
+        let zone = self.settings.chat_config(asker.place.chat)?.timezone.unwrap_or(self.default_zone);
         let year = self.cards.now().with_timezone(&zone).year();
-        let time = texts.dated(&began.with_timezone(&zone), year);
+        let time = texts.dated(&explained.began.with_timezone(&zone), year);
         let title = fill(texts.why_title(), &[("time", &time)]);
-        let words = asked.filter(|_| is_own).map(|question| one_line(&question.text, WORDS_CHARS));
+        let words = explained.question.map(|question| one_line(&question, WORDS_CHARS));
         let words =
             words.filter(|words| !words.is_empty()).map(|words| format!(": {}", texts.in_quotes(&words)));
         Ok(Card::titled(&format!("{title}{}", words.unwrap_or_default()), lines.join("\n")))
-    }
-
-    fn reason(&self, asker: &Asker, subject: &ExplainedMessage, what: Reception, answered: &str) -> String {
-        let texts = self.cards.texts(asker);
-        if what != Reception::Asked && subject.exchange.is_none() {
-            return reasons::received(texts, &self.me, what);
-        }
-        let now = Now {
-            is_running: self.mailboxes.running().contains(&asker.place.conversation()),
-            waits: subject.trace().is_some_and(|trace| self.parked.waits(trace.run)),
-        };
-        reasons::turn(texts, subject, now, answered, asker)
     }
 
     /// Returns the card for an unknown message: it was never received, or was erased.
@@ -197,4 +165,27 @@ impl WhyCommand {
         let is_admin = self.cards.admins.is_admin(asker.place.chat, &UserId::telegram(self.me.id.0)).await;
         (!is_admin).then(|| texts.why_privacy().to_owned())
     }
+}
+
+/// Returns what the bot does about updates of this kind; `None` if the Bot API has no such kind.
+fn of_kind(texts: &Texts, kind: &str) -> Option<String> {
+    Some(match kinds::handling(kind)? {
+        UpdateHandling::Used => fill(texts.why_kind_used(), &[("kind", kind)]),
+        UpdateHandling::NotAsked(why) => {
+            let reason = texts.get(why).unwrap_or(why);
+            fill(texts.why_kind_unused(), &[("kind", kind), ("reason", reason)])
+        }
+    })
+}
+
+/// Returns the heading of a section with its lines, shortened to [`MAX_LINES`].
+fn section(section: ExplainedSection) -> Vec<String> {
+    let ExplainedSection { heading, lines } = section;
+    if heading.is_empty() {
+        return lines;
+    }
+    let more = lines.len().saturating_sub(MAX_LINES);
+    let shown = lines.into_iter().take(MAX_LINES).map(|line| format!("• {line}"));
+    let rest = (more > 0).then(|| format!("• … +{more}"));
+    std::iter::once(heading).chain(shown).chain(rest).collect()
 }

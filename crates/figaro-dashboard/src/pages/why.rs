@@ -1,0 +1,70 @@
+//! How one answer came about, as `/why` tells it in the chat: the decision, calls, rules, memories, pins, model and cost.
+
+use axum::extract::{Path, State};
+use serde::Serialize;
+
+use super::conversations::SPEC;
+use crate::error::DashboardError;
+use crate::page::Html;
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use figaro_agent::explain::ExplanationReader;
+use figaro_base::ids::SessionId;
+use figaro_domain::conversation::EntryKey;
+use figaro_prompts::texts::fill;
+
+/// Messages before a message that the link to it shows, too.
+const BEFORE: u32 = 5;
+/// Parts of the path after the conversations.
+const DEPTH: usize = 3;
+/// Maximum length of a memory or pin, in characters.
+const WORDS_CHARS: usize = 500;
+
+#[derive(Debug, Serialize)]
+struct WhyPage {
+    /// Where the message stands, below the conversations.
+    place: String,
+    place_name: String,
+    question: Option<String>,
+    reason: String,
+    sections: Vec<WhySection>,
+}
+
+#[derive(Debug, Serialize)]
+struct WhySection {
+    heading: String,
+    lines: Vec<String>,
+}
+
+pub(super) async fn show(
+    State(dashboard): State<Dashboard>,
+    viewer: Viewer,
+    Path((id, index)): Path<(SessionId, u32)>,
+) -> Result<Html, DashboardError> {
+    let session = dashboard.store.sessions().find(id)?;
+    let session = session.filter(|session| viewer.may_see(session.conversation.chat));
+    let session = session.ok_or(DashboardError::NotFound)?;
+    if index >= dashboard.store.sessions().next_index(id)? {
+        return Err(DashboardError::NotFound);
+    }
+    let reader = ExplanationReader {
+        user: viewer.user(),
+        is_owner: viewer.is_owner,
+        is_alone: true,
+        chat: session.conversation.chat,
+        texts: &viewer.texts,
+        chars: WORDS_CHARS,
+    };
+    let subject = dashboard.explainer.entry(session.conversation, EntryKey { session: id, index })?;
+    let explained = dashboard.explainer.explain(&reader, &subject)?.ok_or(DashboardError::NotFound)?;
+    let title = fill(viewer.texts.why_title(), &[("time", &viewer.time(explained.began))]);
+    let sections = explained.sections.into_iter();
+    let shown = WhyPage {
+        place: format!("{id}?from={}#m{index}", index.saturating_sub(BEFORE)),
+        place_name: viewer.titled(&session),
+        question: explained.question.filter(|question| !question.trim().is_empty()),
+        reason: explained.reason,
+        sections: sections.map(|one| WhySection { heading: one.heading, lines: one.lines }).collect(),
+    };
+    viewer.page(&dashboard, SPEC.below("why.html", &title).at(DEPTH), shown)
+}
