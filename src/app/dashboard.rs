@@ -1,7 +1,8 @@
 //! `figaro dashboard`: asks the running bot for a link to its dashboard, prints it, and opens it in a browser of this machine.
 
 use std::collections::HashMap;
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write, stdout};
+use std::path::PathBuf;
 
 use tokio::task::spawn_blocking;
 
@@ -13,9 +14,9 @@ use figaro_agent::sign_in::TICKET_MINUTES;
 use figaro_config::StoreUrl;
 use figaro_store::engine;
 
-/// Variables that say that a browser would open where nobody sees it: the person sits at another machine.
-const FROM_AFAR: [&str; 2] = ["SSH_CONNECTION", "SSH_TTY"];
-/// Variables of which a desktop has one, where each program may run without.
+/// Variables that say that whoever runs this sits elsewhere, or is somebody else at the desktop.
+const FROM_AFAR: [&str; 3] = ["SSH_CONNECTION", "SSH_TTY", "SUDO_USER"];
+/// Variables of which a desktop on Linux has one.
 const DESKTOP: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
 
 /// Prints a link that signs the owner in to the dashboard of a running bot, and opens it unless `is_printed_only`. `name` is that
@@ -37,16 +38,56 @@ pub async fn dashboard(
     let asking = spawn_blocking(move || socket::ask_for_link(&place.folder, &name));
     let link = asking.await.unwrap_or_else(|error| Err(StartupError(format!("it broke off: {error}"))))?;
     say(&format!("{link}\nIt signs you in once, within {TICKET_MINUTES} minutes."));
-    let has = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_desktop = cfg!(not(all(unix, not(target_os = "macos")))) || DESKTOP.iter().any(|name| has(&name));
-    let is_near = is_desktop && !FROM_AFAR.iter().any(|name| has(&name));
-    if !is_printed_only && is_near && stdout().is_terminal() {
-        match open::that_detached(&link) {
-            Ok(()) => say("It opens in your browser."),
-            Err(error) => say(&format!("Open it in a browser: none could be started here ({error}).")),
-        }
-    } else {
+    let is_set = |name: &str| variables.get(name).is_some_and(|value| !value.is_empty());
+    let is_root = rustix::process::geteuid().is_root();
+    if is_printed_only || is_root || !stdout().is_terminal() || !has_desktop(is_set) {
         say("Open it in a browser.");
+    } else if let Err(error) = open_in_browser(&link, variables.get("XDG_RUNTIME_DIR")) {
+        say(&format!("Open it in a browser: none could be asked to here ({error})."));
+    } else {
+        say("Your desktop was asked to open it. If nothing opens, open the link in a browser.");
     }
     all_said()
+}
+
+/// Returns `true` if these variables are those of somebody at a desktop of this machine.
+fn has_desktop(is_set: impl Fn(&str) -> bool) -> bool {
+    let is_desktop = cfg!(target_os = "macos") || DESKTOP.iter().any(|name| is_set(name));
+    is_desktop && !FROM_AFAR.iter().any(|name| is_set(name))
+}
+
+/// Opens the link by a file that only this user can read: everybody on the machine can see the arguments of a program.
+fn open_in_browser(link: &str, runtime_folder: Option<&String>) -> std::io::Result<()> {
+    let page = format!(
+        "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={link}\"><a href=\"{link}\">{link}</a>\n"
+    );
+    // The system empties this folder when the user leaves, and the link works once.
+    let folder = runtime_folder.map_or_else(std::env::temp_dir, PathBuf::from);
+    let mut file = tempfile::Builder::new().prefix("figaro-").suffix(".html").tempfile_in(folder)?;
+    file.write_all(page.as_bytes())?;
+    let (_, path) = file.keep().map_err(|error| error.error)?;
+    open::that_detached(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_opens_for_somebody_at_a_desktop() {
+        if cfg!(target_os = "macos") {
+            return;
+        }
+        let cases: [(&[&str], bool); 6] = [
+            (&[], false),
+            (&["DISPLAY"], true),
+            (&["WAYLAND_DISPLAY", "SHELL"], true),
+            (&["DISPLAY", "SSH_CONNECTION"], false),
+            (&["DISPLAY", "SUDO_USER"], false),
+            (&["SSH_TTY"], false),
+        ];
+        for (set, wanted) in cases {
+            assert_eq!(has_desktop(|name| set.contains(&name)), wanted, "{set:?}");
+        }
+    }
 }

@@ -171,6 +171,12 @@ impl Chats {
         index.index.clone()
     }
 
+    /// Returns `true` if another index of this size fits beside those in memory.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        let total: usize = self.kept.lock().values().map(|index| index.bytes).sum();
+        total + bytes <= MAX_BYTES
+    }
+
     /// Records the memory use of a chat's index; if all together exceed the limit, drops those unused for longest, but
     /// none that is in use.
     pub(super) fn measured(&self, chat: ChatId, bytes: usize) {

@@ -194,7 +194,7 @@ impl Chats {
 }
 
 /// Returns the similarity of each message to a question in meaning; empty if unknown.
-pub(super) fn alike(chat: &ChatIndex, vector: Option<&ByteVector>) -> Vec<f32> {
+fn alike(chat: &ChatIndex, vector: Option<&ByteVector>) -> Vec<f32> {
     let known = chat.vectors.as_ref().zip(vector);
     known.map(|(vectors, vector)| vectors.cosines(vector, chat.index.len())).unwrap_or_default()
 }
@@ -222,7 +222,7 @@ fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
 /// A selected message with its rank, to be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RankedMessage {
-    at: usize,
+    pub(super) at: usize,
     pub(super) key: EntryKey,
     entry: IndexEntry,
     pub(super) score: f32,

@@ -1,27 +1,24 @@
 //! Search through several chats, for people who look for a message. Unlike [`recall`](super::recall), which fills the room of a
-//! prompt, it returns only what bears on the words, the best of all chats first.
-//!
-//! Scores by words are comparable between chats, and so are cosines, but not one with the other: the two lists are merged by
-//! reciprocal ranks (Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-//! Methods", 2009).
+//! prompt with what belongs to a question, it returns only messages that have the words, and those nearest to them in meaning.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
-use super::chats::Chats;
-use super::index::IndexQuery;
+use super::chats::{ChatIndex, Chats};
+use super::index::{IndexQuery, Match, rarity};
 use super::question::RecallQuery;
-use super::recall::{RankedMessage, Recalled, alike, asked};
-use figaro_base::ids::ChatId;
+use super::recall::{RankedMessage, Recalled, asked};
+use super::words::Term;
+use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::tz::Tz;
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::usage::Payer;
 use figaro_domain::vector::ByteVector;
 use figaro_store::StoreError;
 
-/// Constant of the fusion, from the paper: the higher it is, the less the first ranks count.
-const FUSION: f32 = 60.0;
+/// One result in so many is one of meaning: a text with the very words comes first.
+const SHARE_OF_MEANING: usize = 4;
 /// Messages that are found by their meaning alone: further ones have little to do with the words.
 const BY_MEANING: usize = 10;
 /// Maximum length of a message that is shown whole, in approximate tokens.
@@ -51,13 +48,21 @@ pub struct FoundMessage {
 #[derive(Debug)]
 struct Candidates {
     asked: IndexQuery,
-    by_words: Vec<RankedMessage>,
+    /// Number of messages of the chat.
+    messages: usize,
+    /// Number of messages that have each term.
+    having: Vec<(Term, usize)>,
+    by_words: Vec<(RankedMessage, Match)>,
     /// Their score is the cosine.
     by_meaning: Vec<RankedMessage>,
 }
 
+/// A message with the place of its chat among all.
+type Placed = (usize, RankedMessage);
+
 impl Chats {
-    /// Returns the messages of these chats that bear on the words, best first. Each chat comes with its time zone.
+    /// Returns the messages of these chats that have the words or mean much the same, best first. Each chat comes with its time
+    /// zone.
     ///
     /// # Errors
     /// When the store fails.
@@ -74,26 +79,25 @@ impl Chats {
         let mut candidates = Vec::new();
         for (chat, zone) in chats {
             candidates.push(self.candidates(*chat, *zone, search, vector.as_ref()).await?);
+            // Long chats take some milliseconds each, and others want an answer.
+            tokio::task::yield_now().await;
         }
-        let scores = fused(&candidates, search.limit);
-        let mut found = Vec::new();
-        for ((chat, _), of_chat) in chats.iter().zip(&candidates) {
-            let all = of_chat.by_words.iter().chain(&of_chat.by_meaning);
-            let mut places: HashMap<EntryKey, RankedMessage> = HashMap::new();
-            for place in all {
-                if let Some(score) = scores.get(&place.key) {
-                    places.insert(place.key, place.scored(*score));
-                }
-            }
-            let places: Vec<RankedMessage> = places.into_values().collect();
+        let merged = merged(by_words(&candidates), by_meaning(&candidates), search.limit);
+        let mut found: Vec<(usize, FoundMessage)> = Vec::new();
+        for (at, ((chat, _), of_chat)) in chats.iter().zip(&candidates).enumerate() {
+            let of_this = merged.iter().enumerate().filter(|(_, (of, _))| *of == at);
+            let ranks: HashMap<EntryKey, usize> = of_this.map(|(rank, (_, one))| (one.key, rank)).collect();
+            let places: Vec<RankedMessage> =
+                merged.iter().filter(|(of, _)| *of == at).map(|(_, one)| *one).collect();
             let read = self.read(&places, &of_chat.asked, WHOLE_TOKENS)?;
-            found.extend(read.into_iter().map(|found| FoundMessage { chat: *chat, found }));
+            found.extend(read.into_iter().filter_map(|found| {
+                let message = &found.message;
+                let rank = *ranks.get(&EntryKey { session: message.session, index: message.index })?;
+                Some((rank, FoundMessage { chat: *chat, found }))
+            }));
         }
-        found.sort_by(|one, other| {
-            let (one, other) = (&one.found, &other.found);
-            other.score.total_cmp(&one.score).then(other.message.created_at.cmp(&one.message.created_at))
-        });
-        Ok(found)
+        found.sort_by_key(|(rank, _)| *rank);
+        Ok(found.into_iter().map(|(_, found)| found).collect())
     }
 
     async fn candidates(
@@ -117,45 +121,106 @@ impl Chats {
         let ends = self.store().session_ends(chat)?;
         let place = self.of(chat);
         let mut held = place.lock().await;
+        let was_held = held.is_some();
         let ready = self.ready(&mut held, &query, &ends).await?;
-        let index = &ready.index;
-        let mut asked = asked(index, &query);
         // Messages of deleted sessions stay in an index until it is made anew.
-        let lives = |place: &RankedMessage| ends.iter().any(|end| end.session == place.key.session);
-        let by_words = index.rank(&asked, None, search.limit).into_iter();
-        let by_words = by_words.filter_map(|one| RankedMessage::of(index, one.at, one.score)).filter(lives);
-        let by_words = by_words.collect();
-        asked.alike = alike(ready, vector);
-        let nearest = index.nearest(&asked, None, BY_MEANING).into_iter();
-        let cosine = |at: usize| asked.alike.get(at).copied().unwrap_or_default();
-        let by_meaning =
-            nearest.filter_map(|one| RankedMessage::of(index, one.at, cosine(one.at))).filter(lives);
-        let by_meaning = by_meaning.collect();
-        self.measured(chat, ready.bytes());
-        Ok(Candidates { asked, by_words, by_meaning })
+        let living: HashSet<SessionId> = ends.iter().map(|end| end.session).collect();
+        let candidates = candidates(ready, asked(&ready.index, &query), &living, vector, search.limit);
+        let bytes = ready.bytes();
+        // A search must not drop the indexes of chats in which people talk.
+        if was_held || self.has_room(bytes) {
+            self.measured(chat, bytes);
+        } else {
+            *held = None;
+        }
+        Ok(candidates)
     }
 }
 
-/// Returns the best messages of all chats with their scores in the fusion of both lists.
-fn fused(candidates: &[Candidates], limit: usize) -> HashMap<EntryKey, f32> {
-    let of_all = |list: fn(&Candidates) -> &Vec<RankedMessage>, limit| {
-        let mut all: Vec<&RankedMessage> = candidates.iter().flat_map(list).collect();
-        all.sort_by(|one, other| other.score.total_cmp(&one.score));
-        all.truncate(limit);
-        all
+fn candidates(
+    chat: &ChatIndex,
+    asked: IndexQuery,
+    living: &HashSet<SessionId>,
+    vector: Option<&ByteVector>,
+    limit: usize,
+) -> Candidates {
+    let index = &chat.index;
+    let placed = |at: usize, score: f32| {
+        RankedMessage::of(index, at, score).filter(|place| living.contains(&place.key.session))
     };
-    let by_words = of_all(|candidates| &candidates.by_words, limit);
-    let by_meaning = of_all(|candidates| &candidates.by_meaning, BY_MEANING);
-    let mut scores: HashMap<EntryKey, f32> = HashMap::new();
-    for list in [by_words, by_meaning] {
-        let mut rank = FUSION;
-        for place in list {
-            rank += 1.0;
-            *scores.entry(place.key).or_default() += 1.0 / rank;
+    let matches = index.matches(&asked.terms).into_iter();
+    let by_words = matches.filter_map(|found| Some((placed(found.at, 0.0)?, found))).take(limit).collect();
+    let cosines = match (chat.vectors.as_ref(), vector) {
+        (Some(vectors), Some(vector)) => vectors.cosines(vector, index.len()),
+        _ => Vec::new(),
+    };
+    let mut by_meaning: Vec<RankedMessage> = cosines
+        .into_iter()
+        .enumerate()
+        .filter(|(_, cosine)| *cosine > 0.0)
+        .filter_map(|(at, cosine)| placed(at, cosine))
+        .collect();
+    sort(&mut by_meaning, |place| place);
+    by_meaning.truncate(BY_MEANING);
+    let having = asked.terms.iter().map(|one| (one.term, index.having(one.term))).collect();
+    Candidates { messages: index.len(), having, asked, by_words, by_meaning }
+}
+
+/// Returns the messages of all chats that have the words, best first. How rare a word is counts over all of them: in a short chat
+/// it says nothing.
+fn by_words(candidates: &[Candidates]) -> Vec<Placed> {
+    let all: usize = candidates.iter().map(|chat| chat.messages).sum();
+    let mut having: HashMap<Term, usize> = HashMap::new();
+    for (term, count) in candidates.iter().flat_map(|chat| &chat.having) {
+        *having.entry(*term).or_default() += count;
+    }
+    let score = |found: &Match| -> f32 {
+        let of_term = |(term, weight): &(Term, f32)| {
+            weight * rarity(all, having.get(term).copied().unwrap_or_default())
+        };
+        found.terms.iter().map(of_term).sum()
+    };
+    let mut ranked = Vec::new();
+    for (at, chat) in candidates.iter().enumerate() {
+        ranked.extend(chat.by_words.iter().map(|(place, found)| (at, place.scored(score(found)))));
+    }
+    sort(&mut ranked, |(_, place)| place);
+    ranked
+}
+
+/// Returns the messages of all chats that are nearest in meaning, nearest first.
+fn by_meaning(candidates: &[Candidates]) -> Vec<Placed> {
+    let of_chat = |(at, chat): (usize, &Candidates)| {
+        chat.by_meaning.iter().map(move |place| (at, *place)).collect::<Vec<_>>()
+    };
+    let mut ranked: Vec<Placed> = candidates.iter().enumerate().flat_map(of_chat).collect();
+    sort(&mut ranked, |(_, place)| place);
+    ranked.truncate(BY_MEANING);
+    ranked
+}
+
+/// Sorts by score, best first; of equals the later one.
+fn sort<T>(ranked: &mut [T], place: impl Fn(&T) -> &RankedMessage) {
+    ranked.sort_by(|one, other| {
+        let (one, other) = (place(one), place(other));
+        other.score.total_cmp(&one.score).then_with(|| other.at.cmp(&one.at))
+    });
+}
+
+/// Takes from both lists, each message once, one in [`SHARE_OF_MEANING`] from the second.
+fn merged(by_words: Vec<Placed>, by_meaning: Vec<Placed>, limit: usize) -> Vec<Placed> {
+    let (mut words, mut meaning) = (by_words.into_iter(), by_meaning.into_iter());
+    let (mut seen, mut merged) = (HashSet::new(), Vec::new());
+    while merged.len() < limit {
+        let is_of_meaning = (merged.len() + 1) % SHARE_OF_MEANING == 0;
+        let next = match is_of_meaning {
+            true => meaning.next().or_else(|| words.next()),
+            false => words.next().or_else(|| meaning.next()),
+        };
+        let Some(next) = next else { break };
+        if seen.insert(next.1.key) {
+            merged.push(next);
         }
     }
-    let mut best: Vec<(EntryKey, f32)> = scores.into_iter().collect();
-    best.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    best.truncate(limit);
-    best.into_iter().collect()
+    merged
 }

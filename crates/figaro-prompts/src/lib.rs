@@ -206,10 +206,16 @@ impl Prompts {
         *self.agents.write() = HeldFiles::reloaded(agents, at);
     }
 
-    /// Returns the times at which the agents and the packs were reloaded last, UTC; `None` for those of the start.
+    /// Returns the time at which the agents were reloaded last, UTC; `None` if they are those of the start.
     #[must_use]
-    pub fn reloaded_at(&self) -> [Option<DateTime<Utc>>; 2] {
-        [self.agents.read().reloaded_at, self.packs.read().reloaded_at]
+    pub fn agents_reloaded_at(&self) -> Option<DateTime<Utc>> {
+        self.agents.read().reloaded_at
+    }
+
+    /// Returns the time at which the packs were reloaded last, UTC; `None` if they are those of the start.
+    #[must_use]
+    pub fn packs_reloaded_at(&self) -> Option<DateTime<Utc>> {
+        self.packs.read().reloaded_at
     }
 
     /// Returns the current context packs.

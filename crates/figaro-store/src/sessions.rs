@@ -21,6 +21,11 @@ impl SessionStore {
         self.0.read("read the sessions", move |tables| session_list::newest(tables, of, skipped, limit))
     }
 
+    /// Returns the chats that have sessions, the one with the newest message first.
+    pub fn newest_chats(&self) -> Result<Vec<ChatId>> {
+        self.0.read("read the sessions", session_list::newest_chats)
+    }
+
     /// Returns the session that the next question of a conversation belongs to; `None` if the question begins one.
     pub fn current(&self, conversation: ConversationId) -> Result<Option<SessionId>> {
         self.0.read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))

@@ -8,7 +8,7 @@ use super::key;
 use super::records::summaries;
 use super::records::summaries::Unsummarised;
 use crate::{Result, SummaryStore};
-use figaro_base::ids::SessionId;
+use figaro_base::ids::{SessionId, SummaryId};
 use figaro_domain::conversation::Message;
 use figaro_domain::summary::{Summary, SummaryJob};
 
@@ -37,18 +37,19 @@ impl SummaryStore {
         })
     }
 
-    /// Clears the summary that covers this message, so that it is made anew. `false` if none covers it.
-    pub async fn stale(&self, session: SessionId, index: u32) -> Result<bool> {
-        let is_covered = self
+    /// Erases the words of the summary with this id, so that it is made anew. `false` if the session has none: it was erased
+    /// or made anew meanwhile.
+    pub async fn erase(&self, session: SessionId, id: SummaryId) -> Result<bool> {
+        let is_erased = self
             .0
             .change_durably("take a summary's words away", move |tables, changes| {
-                summaries::make_stale(tables, changes, session, index)
+                summaries::erase(tables, changes, session, id)
             })
             .await?;
-        if is_covered {
+        if is_erased {
             self.0.shared.summary_news.notify_one();
         }
-        Ok(is_covered)
+        Ok(is_erased)
     }
 
     /// Returns sessions with summary work, at most `limit`.

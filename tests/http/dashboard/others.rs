@@ -202,6 +202,10 @@ fn forged(forms: &[Form], viewer: &Who) -> Vec<Form> {
                 all.extend(["admin", "member", "guest", "deny"].map(|change| to(&path, "change", change)));
                 all.push(to(&format!("people/{}", viewer.id), "change", "admin"));
             }
+            // An owner sees all conversations with their summaries, and may erase these.
+            ["conversations", _, "summaries", ..] => {
+                all.extend((*viewer != OWNER).then(|| to(&path, "at", "memory")));
+            }
             ["servers", _] if *viewer != OWNER => all.push(to(&path, "now", "1")),
             _ => panic!("a form that this test does not know: {path}"),
         }

@@ -171,14 +171,17 @@ impl Details {
         Ok(ExplainedSection::new(reader.texts.why_memories(), words))
     }
 
-    /// Returns the pins that the model got and the chat still has. Those of another chat stay there.
+    /// Returns the pins that the model got and the chat still has. Those of another chat stay there, and those of a private
+    /// chat with its person.
     fn pinned(
         &self,
         reader: &ExplanationReader<'_>,
         subject: &ExplainedMessage,
         told: &[PinId],
     ) -> Result<Vec<String>, StoreError> {
-        if told.is_empty() || subject.conversation.chat != reader.chat {
+        let chat = subject.conversation.chat;
+        let sees = chat == reader.chat && (chat.is_group() || subject.writer() == Some(reader.user));
+        if told.is_empty() || !sees {
             return Ok(Vec::new());
         }
         let pins = self.pins.of_chat(reader.chat)?;

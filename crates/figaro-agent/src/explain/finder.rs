@@ -16,6 +16,8 @@ pub(super) struct Exchange {
     pub(super) question: Vec<Arc<Message>>,
     /// Messages that followed: texts, results of tool calls, the answer.
     pub(super) rest: Vec<Arc<Message>>,
+    /// `true` if no later question follows.
+    pub(super) is_last: bool,
 }
 
 impl Exchange {
@@ -27,7 +29,7 @@ impl Exchange {
         let end = (at + 1..messages.len()).find(begins).unwrap_or(messages.len());
         let all = messages.get(first..end).unwrap_or_default().iter().cloned();
         let (question, rest) = all.partition(|message| message.role == MessageRole::User);
-        Some(Self { question, rest })
+        Some(Self { question, rest, is_last: end == messages.len() })
     }
 
     /// Returns the turn of the question.
@@ -93,12 +95,9 @@ impl Finder {
         message: MessageId,
     ) -> Result<Option<ExplainedMessage>, StoreError> {
         if let Some(carried) = self.carried.carried_by(conversation, message)? {
-            let found = self.entry(conversation, carried.key())?;
-            let received = match found.received {
-                Some(received) => Some(received),
-                None => self.receptions.find(conversation.chat, message)?,
-            };
-            return Ok(Some(ExplainedMessage { received, ..found }));
+            if let Some(found) = self.entry(conversation, carried.key())? {
+                return Ok(Some(found));
+            }
         }
         let received = self.receptions.find(conversation.chat, message)?;
         let found = |received| ExplainedMessage { conversation, received: Some(received), exchange: None };
@@ -109,24 +108,28 @@ impl Finder {
     pub(super) fn turn(&self, run: RunId) -> Result<Option<ExplainedMessage>, StoreError> {
         let Some(question) = self.messages.question_of(run)? else { return Ok(None) };
         let Some(session) = self.sessions.find(question.session)? else { return Ok(None) };
-        self.entry(session.conversation, question).map(Some)
+        self.entry(session.conversation, question)
     }
 
-    /// Finds the data about a stored message of a conversation.
+    /// Finds the data about a stored message of a conversation; `None` if it is gone.
     pub(super) fn entry(
         &self,
         conversation: ConversationId,
         entry: EntryKey,
-    ) -> Result<ExplainedMessage, StoreError> {
-        let exchange = self.exchange(entry)?;
-        let asked = exchange.iter().flat_map(|exchange| &exchange.question);
-        let asked = asked.filter_map(|message| message.telegram.first().copied()).next();
+    ) -> Result<Option<ExplainedMessage>, StoreError> {
+        let Some(exchange) = self.exchange(entry)? else { return Ok(None) };
+        let asked = exchange.question.iter().filter_map(|message| message.telegram.first().copied()).next();
         // Tells how the turn ended. A turn of a task or over HTTP has none.
-        let received = match asked {
+        let mut received = match asked {
             Some(asked) => self.receptions.find(conversation.chat, asked)?,
             None => None,
         };
-        Ok(ExplainedMessage { conversation, received, exchange })
+        // That of another try says nothing about this one.
+        let run = exchange.run();
+        if let Some(received) = received.as_mut() {
+            received.turn = received.turn.take().filter(|turn| run.is_none_or(|run| run == turn.run));
+        }
+        Ok(Some(ExplainedMessage { conversation, received, exchange: Some(exchange) }))
     }
 
     /// Returns the exchange that a stored message belongs to.

@@ -10,6 +10,7 @@ mod reasons;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use self::details::Details;
 pub use self::details::rule_words;
@@ -63,10 +64,12 @@ pub struct Explained {
     pub reason: String,
     /// What the answer came from, and its cost. Empty for those who may not see it.
     pub sections: Vec<ExplainedSection>,
+    /// `true` if there is an answer, which changes no more.
+    pub is_answered: bool,
 }
 
 /// Part of an explanation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExplainedSection {
     /// Heading; empty for lines that need none.
     pub heading: String,
@@ -131,7 +134,7 @@ impl Explainer {
         self.0.finder.turn(run)
     }
 
-    /// Finds the data about a stored message of a conversation.
+    /// Finds the data about a stored message of a conversation; `None` if it is gone.
     ///
     /// # Errors
     /// When the store fails.
@@ -139,7 +142,7 @@ impl Explainer {
         &self,
         conversation: ConversationId,
         entry: EntryKey,
-    ) -> Result<ExplainedMessage, StoreError> {
+    ) -> Result<Option<ExplainedMessage>, StoreError> {
         self.0.finder.entry(conversation, entry)
     }
 
@@ -154,7 +157,9 @@ impl Explainer {
     ) -> Result<Option<Explained>, StoreError> {
         let received = subject.received.as_ref();
         let is_own = subject.writer() == Some(reader.user);
-        let sees = is_own || reader.is_owner;
+        // In their private chat all is theirs, what their tasks say too.
+        let is_private = reader.user.telegram_id() == Some(subject.conversation.chat.0);
+        let sees = is_own || is_private || reader.is_owner;
         let what = received.map_or(Reception::Asked, |received| received.what);
         let is_public = what.is_public() && subject.exchange.is_none();
         if !(sees || is_public) {
@@ -166,7 +171,9 @@ impl Explainer {
         let began = began.unwrap_or_else(|| self.0.rulings.clock.now());
         let sections = if sees { self.0.details.sections(reader, subject, began)? } else { Vec::new() };
         let question = asked.filter(|_| is_own).map(|question| question.text.clone());
-        Ok(Some(Explained { began, question, reason: self.reason(reader, subject, what)?, sections }))
+        let is_answered = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
+        let reason = self.reason(reader, subject, what)?;
+        Ok(Some(Explained { began, question, reason, sections, is_answered }))
     }
 
     fn reason(

@@ -54,6 +54,7 @@ pub(super) fn turn(
     let texts = reader.texts;
     let trace = subject.trace();
     let has_answer = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
+    let is_last = subject.exchange.as_ref().is_none_or(|exchange| exchange.is_last);
     let text = match trace.and_then(|trace| trace.ending.as_ref()) {
         Some(Ending::Answered) => answered,
         Some(Ending::Silent) => texts.why_silent(),
@@ -72,6 +73,9 @@ pub(super) fn turn(
         }
         None if trace.is_some() && now.is_running => texts.why_running(),
         None if has_answer => answered,
+        // Of what was asked over HTTP or by a task, and after some days, nothing else is known.
+        None if subject.received.is_none() && is_last && now.is_running => texts.why_running(),
+        None if subject.received.is_none() || !is_last => texts.why_forgotten(),
         None if now.is_running => texts.why_queued(),
         None => texts.why_open(),
     };

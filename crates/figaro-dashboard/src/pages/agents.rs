@@ -60,7 +60,8 @@ async fn show(
     let read = |at: Option<DateTime<Utc>>| {
         at.map(|at| fill(viewer.texts.dashboard_reloaded(), &[("time", &viewer.time(at))]))
     };
-    let [agents_read, packs_read] = dashboard.prompts.reloaded_at().map(read);
+    let agents_read = read(dashboard.prompts.agents_reloaded_at());
+    let packs_read = read(dashboard.prompts.packs_reloaded_at());
     let shown = AgentsPage {
         agents: agents
             .all()

@@ -1,8 +1,6 @@
 //! Conversations: a list of all with the newest first, a search by words and meaning, and one conversation with its calls, costs
 //! and memories.
 
-use std::collections::HashSet;
-
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::routing::{get, post};
@@ -43,7 +41,7 @@ pub(super) fn routes() -> Router<Dashboard> {
         .route("/conversations", get(show))
         .route("/conversations/{session}", get(one))
         .route("/conversations/{session}/why/{index}", get(why::show))
-        .route("/conversations/{session}/summaries/{start}/remove", post(summaries::remove))
+        .route("/conversations/{session}/summaries/{summary}/remove", post(summaries::remove))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -99,8 +97,9 @@ async fn show(
         (None, false) => Some(viewer.own_chat().ok_or(DashboardError::NotFound)?),
     };
     let q: String = q.trim().chars().take(MAX_QUERY_CHARS).collect();
-    let page = page.min(MAX_PAGE);
     let is_search = !q.is_empty();
+    // One chat is searched whole.
+    let page = if is_search && wanted.is_some() { 0 } else { page.min(MAX_PAGE) };
     let (listed, found, has_more) = match is_search {
         true => {
             let (found, has_more) = search(&dashboard, &viewer, wanted, &q, page).await?;
@@ -176,22 +175,9 @@ async fn search(
 
 /// Returns the chats of a part, those with the newest messages first, and whether there are others after them.
 fn chats_of_part(dashboard: &Dashboard, part: usize) -> Result<(Vec<ChatId>, bool), StoreError> {
-    let first = part * SEARCHED;
-    // A chat may have many conversations.
-    let mut looked = 20 * (first + SEARCHED);
-    loop {
-        let newest = dashboard.store.sessions().newest(None, 0, looked)?;
-        let is_all = newest.len() < looked;
-        let mut known: HashSet<ChatId> = HashSet::new();
-        let chats = newest.into_iter().map(|listed| listed.session.conversation.chat);
-        let mut chats: Vec<ChatId> = chats.filter(|chat| known.insert(*chat)).skip(first).collect();
-        if is_all || chats.len() > SEARCHED {
-            let has_more = chats.len() > SEARCHED;
-            chats.truncate(SEARCHED);
-            return Ok((chats, has_more));
-        }
-        looked *= 4;
-    }
+    let chats = dashboard.store.sessions().newest_chats()?;
+    let has_more = chats.len() > (part + 1) * SEARCHED;
+    Ok((chats.into_iter().skip(part * SEARCHED).take(SEARCHED).collect(), has_more))
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -26,7 +26,7 @@ const MEMORY_CHARS: usize = 200;
 pub(super) struct ShownMessage {
     index: u32,
     is_person: bool,
-    /// `true` if it is the last of its turn that stands here, which tells how the answer came about.
+    /// `true` if a page tells how it came about, or what became of it: an answer, or a question without one.
     is_explained: bool,
     /// `true` if a later try replaced it.
     is_replaced: bool,
@@ -53,8 +53,7 @@ struct ShownCall {
     milliseconds: Option<u64>,
 }
 
-/// Returns messages as they are shown. The calls of a turn stand with its last message on the page: its answer, or the question
-/// if there is none.
+/// Returns messages as they are shown. The calls of a turn stand with the last message of its question.
 pub(super) fn shown_messages(
     dashboard: &Dashboard,
     viewer: &Viewer,
@@ -63,7 +62,8 @@ pub(super) fn shown_messages(
     let said: Vec<&Arc<Message>> = messages.iter().filter(|message| is_said(message)).collect();
     let mut shown = Vec::new();
     let mut told: HashSet<RunId> = HashSet::new();
-    // From the end, because the calls stand with the last message of their turn.
+    // From the end, because calls stand with the last message that names their turn.
+    let mut has_answer = false;
     for message in said.iter().rev() {
         let is_answer = message.role == MessageRole::Assistant;
         let run = message.turn.filter(|run| told.insert(*run));
@@ -72,10 +72,13 @@ pub(super) fn shown_messages(
             None => Vec::new(),
         };
         let (memories, hidden_memories) = memories(dashboard, viewer, message)?;
+        let is_final = message.model_id.is_some() && !message.replaced;
+        let is_explained = is_final || run.is_some() && !has_answer;
+        has_answer = is_answer && (has_answer || is_final);
         shown.push(ShownMessage {
             index: message.index,
             is_person: !is_answer,
-            is_explained: run.is_some(),
+            is_explained,
             is_replaced: message.replaced,
             by: dashboard.writer(message.speaker.as_ref()),
             at: viewer.time(message.created_at),

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::DashboardError;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use figaro_base::ids::SessionId;
+use figaro_base::ids::{SessionId, SummaryId};
 
 #[derive(Debug, Serialize)]
 pub(super) struct ShownSummary {
+    id: SummaryId,
     session: SessionId,
     /// Index of its first message.
     start: u32,
@@ -29,6 +30,7 @@ pub(super) fn shown_summaries(
 ) -> Result<Vec<ShownSummary>, DashboardError> {
     let all = dashboard.store.summaries().of_session(session)?;
     let shown = all.into_iter().filter(|summary| summary.is_shown()).map(|summary| ShownSummary {
+        id: summary.id,
         session,
         start: summary.start,
         from: viewer.time(summary.from),
@@ -54,14 +56,13 @@ enum EraseOrigin {
 pub(super) async fn remove(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
-    Path((id, start)): Path<(SessionId, u32)>,
+    Path((id, summary)): Path<(SessionId, SummaryId)>,
     Form(EraseForm { at }): Form<EraseForm>,
 ) -> Result<Redirect, DashboardError> {
     let session = dashboard.store.sessions().find(id)?;
     let session = session.filter(|session| viewer.may_see(session.conversation.chat));
     session.ok_or(DashboardError::NotFound)?;
-    let is_shown = shown_summaries(&dashboard, &viewer, id)?.iter().any(|summary| summary.start == start);
-    viewer.browser.tell(match is_shown && dashboard.store.summaries().stale(id, start).await? {
+    viewer.browser.tell(match dashboard.store.summaries().erase(id, summary).await? {
         true => viewer.texts.dashboard_summary_erased().to_owned(),
         false => viewer.texts.gone().to_owned(),
     });

@@ -8,7 +8,7 @@ use crate::error::DashboardError;
 use crate::page::Html;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use figaro_agent::explain::ExplanationReader;
+use figaro_agent::explain::{ExplainedSection, ExplanationReader};
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::EntryKey;
 use figaro_prompts::texts::fill;
@@ -27,13 +27,7 @@ struct WhyPage {
     place_name: String,
     question: Option<String>,
     reason: String,
-    sections: Vec<WhySection>,
-}
-
-#[derive(Debug, Serialize)]
-struct WhySection {
-    heading: String,
-    lines: Vec<String>,
+    sections: Vec<ExplainedSection>,
 }
 
 pub(super) async fn show(
@@ -44,9 +38,6 @@ pub(super) async fn show(
     let session = dashboard.store.sessions().find(id)?;
     let session = session.filter(|session| viewer.may_see(session.conversation.chat));
     let session = session.ok_or(DashboardError::NotFound)?;
-    if index >= dashboard.store.sessions().next_index(id)? {
-        return Err(DashboardError::NotFound);
-    }
     let reader = ExplanationReader {
         user: viewer.user(),
         is_owner: viewer.is_owner,
@@ -56,15 +47,17 @@ pub(super) async fn show(
         chars: WORDS_CHARS,
     };
     let subject = dashboard.explainer.entry(session.conversation, EntryKey { session: id, index })?;
+    let subject = subject.ok_or(DashboardError::NotFound)?;
     let explained = dashboard.explainer.explain(&reader, &subject)?.ok_or(DashboardError::NotFound)?;
     let title = fill(viewer.texts.why_title(), &[("time", &viewer.time(explained.began))]);
-    let sections = explained.sections.into_iter();
     let shown = WhyPage {
         place: format!("{id}?from={}#m{index}", index.saturating_sub(BEFORE)),
         place_name: viewer.titled(&session),
         question: explained.question.filter(|question| !question.trim().is_empty()),
         reason: explained.reason,
-        sections: sections.map(|one| WhySection { heading: one.heading, lines: one.lines }).collect(),
+        sections: explained.sections,
     };
-    viewer.page(&dashboard, SPEC.below("why.html", &title).at(DEPTH), shown)
+    // To read the audit log again and again would be dear.
+    let is_live = !explained.is_answered;
+    viewer.page(&dashboard, SPEC.below("why.html", &title).at(DEPTH).live_if(is_live), shown)
 }

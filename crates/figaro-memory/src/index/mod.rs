@@ -7,7 +7,7 @@ mod vectors;
 use std::collections::HashMap;
 
 pub(crate) use self::block::{decode, encode};
-pub(crate) use self::score::{IndexQuery, Ranked, best};
+pub(crate) use self::score::{IndexQuery, Match, Ranked, best, rarity};
 pub(crate) use self::vectors::Vectors;
 use super::wishes::StatedWish;
 use super::words::{StemmerLanguage, Term, Weighted};

@@ -62,6 +62,15 @@ pub(crate) struct Ranked {
     pub(crate) score: f32,
 }
 
+/// A message that has terms of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Match {
+    /// Position in the index.
+    pub(crate) at: usize,
+    /// Its terms with their weight by frequency, without their rarity.
+    pub(crate) terms: Vec<(Term, f32)>,
+}
+
 struct Scores {
     /// Score of each message by its own terms.
     messages: Vec<f32>,
@@ -109,6 +118,33 @@ impl Index {
             ranked = self.with_meaning(&ranked, &asked.alike, only);
         }
         best(ranked, limit)
+    }
+
+    /// Returns the messages that have any of these terms, those with most of them in this chat first.
+    #[must_use]
+    pub(crate) fn matches(&self, terms: &[Weighted]) -> Vec<Match> {
+        let mean = self.total_length as f32 / self.messages.len().max(1) as f32;
+        let mut found: HashMap<usize, (f32, Match)> = HashMap::new();
+        for one in terms {
+            let postings = self.postings.get(&one.term).map_or(&[][..], Vec::as_slice);
+            for posting in postings {
+                let at = posting.at();
+                let weight = one.weight * saturated(posting.frequency(), &self.messages[at], mean);
+                let (score, message) =
+                    found.entry(at).or_insert_with(|| (0.0, Match { at, terms: Vec::new() }));
+                *score += weight * rarity(self.messages.len(), postings.len());
+                message.terms.push((one.term, weight));
+            }
+        }
+        let mut found: Vec<(f32, Match)> = found.into_values().collect();
+        found.sort_by(|(one, first), (other, second)| other.total_cmp(one).then(second.at.cmp(&first.at)));
+        found.into_iter().map(|(_, message)| message).collect()
+    }
+
+    /// Returns the number of messages that have a term.
+    #[must_use]
+    pub(crate) fn having(&self, term: Term) -> usize {
+        self.postings.get(&term).map_or(0, Vec::len)
     }
 
     /// Returns the messages nearest to a question in meaning, nearest first, of one session or of all, whatever their
@@ -188,9 +224,7 @@ impl Index {
         for posting in postings {
             let (at, frequency) = (posting.at(), posting.frequency());
             let placed = &self.messages[at];
-            let length = 1.0 - LENGTH + LENGTH * f32::from(placed.length) / mean.max(1.0);
-            scores.messages[at] +=
-                weight * frequency * (SATURATION + 1.0) / (frequency + SATURATION * length);
+            scores.messages[at] += weight * saturated(frequency, placed, mean);
             scores.covered[at] += weight;
             scores.signatures[at] ^= mark;
             let in_episode = &mut scores.in_episodes[placed.episode as usize];
@@ -282,8 +316,14 @@ pub(crate) fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     ranked
 }
 
+/// Computes BM25's share of a term with this frequency in a message; `mean` is the mean length of messages.
+fn saturated(frequency: f32, placed: &IndexedMessage, mean: f32) -> f32 {
+    let length = 1.0 - LENGTH + LENGTH * f32::from(placed.length) / mean.max(1.0);
+    frequency * (SATURATION + 1.0) / (frequency + SATURATION * length)
+}
+
 /// Computes BM25's inverse document frequency of a term in `having` of `all` messages.
-fn rarity(all: usize, having: usize) -> f32 {
+pub(crate) fn rarity(all: usize, having: usize) -> f32 {
     let (all, having) = (all as f32, having as f32);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }

@@ -1,5 +1,7 @@
 //! Sessions of a conversation: listing, outlines, resuming and deleting.
 
+use std::collections::HashMap;
+
 use super::super::changes::Changes;
 use super::super::fault::StoreFault;
 use super::super::key;
@@ -62,6 +64,18 @@ pub(crate) fn all(tables: &Tables<'_>, conversation: ConversationId) -> Result<V
     }
     all.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
     Ok(all)
+}
+
+/// Returns the chats that have sessions, the one with the newest message first.
+pub(crate) fn newest_chats(tables: &Tables<'_>) -> Result<Vec<ChatId>, StoreFault> {
+    let mut newest: HashMap<ChatId, DateTime<Utc>> = HashMap::new();
+    for session in tables.sessions.list(&[])? {
+        let at = newest.entry(session.conversation.chat).or_insert(session.updated_at);
+        *at = session.updated_at.max(*at);
+    }
+    let mut chats: Vec<(ChatId, DateTime<Utc>)> = newest.into_iter().collect();
+    chats.sort_by_key(|(chat, at)| std::cmp::Reverse((*at, chat.0)));
+    Ok(chats.into_iter().map(|(chat, _)| chat).collect())
 }
 
 /// Returns the sessions with messages of all chats, or of one chat, the one with the newest message first.

@@ -8,7 +8,7 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use crate::engine::Keys;
-use figaro_base::ids::SessionId;
+use figaro_base::ids::{SessionId, SummaryId};
 use figaro_domain::conversation::{Message, Session};
 use figaro_domain::summary::MessageRange;
 use figaro_domain::summary::{Summary, SummaryJob, to_be_made_again};
@@ -105,11 +105,29 @@ pub(crate) fn make_stale(
     session: SessionId,
     index: u32,
 ) -> Result<bool, StoreFault> {
-    let summaries = tables.summaries.list(&key::id(session))?;
-    let Some(covering) = summaries.into_iter().find(|summary| summary.covers(index)) else {
+    clear(tables, changes, session, |summary| summary.covers(index))
+}
+
+/// Clears the summary with this id and marks it as stale; `false` if there is none with words.
+pub(crate) fn erase(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    session: SessionId,
+    id: SummaryId,
+) -> Result<bool, StoreFault> {
+    clear(tables, changes, session, |summary| summary.id == id && !summary.is_stale())
+}
+
+fn clear(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    session: SessionId,
+    is_it: impl Fn(&Summary) -> bool,
+) -> Result<bool, StoreFault> {
+    let Some(found) = tables.summaries.list(&key::id(session))?.into_iter().find(is_it) else {
         return Ok(false);
     };
-    changes.put(&tables.summaries, key::message(session, covering.start), &covering.without_words())?;
+    changes.put(&tables.summaries, key::message(session, found.start), &found.without_words())?;
     changes.put(&tables.summary_jobs, key::id(session), &SummaryJob::new(session))?;
     Ok(true)
 }
