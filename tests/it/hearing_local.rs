@@ -294,6 +294,7 @@ async fn a_real_model_hears_what_people_say_to_the_bot() {
 }
 
 #[tokio::test]
+#[ignore = "it takes a core for half a minute: tests/hearing/run"]
 async fn a_service_hears_a_long_sound_in_parts() {
     const SECONDS: usize = 1_700;
     let world = World::new().await;

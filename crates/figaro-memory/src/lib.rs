@@ -30,5 +30,5 @@ pub use self::question::RecallQuery;
 pub use self::recall::Recalled;
 pub use self::records::{RecordBooks, bearing_lines};
 pub use self::repeats::Statement;
-pub use self::search::{ChatSearch, FoundMessage};
+pub use self::search::{ChatSearch, SearchHit};
 pub use self::used::used;

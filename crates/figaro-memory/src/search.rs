@@ -38,7 +38,7 @@ pub struct ChatSearch<'a> {
 
 /// A message of one of the chats.
 #[derive(Debug, Clone)]
-pub struct FoundMessage {
+pub struct SearchHit {
     pub chat: ChatId,
     /// The message, and the part of it to show.
     pub found: Recalled,
@@ -70,7 +70,7 @@ impl Chats {
         &self,
         chats: &[(ChatId, Tz)],
         search: &ChatSearch<'_>,
-    ) -> Result<Vec<FoundMessage>, StoreError> {
+    ) -> Result<Vec<SearchHit>, StoreError> {
         // Asked once, and before any index is held: it may be slow.
         let vector = match self.meaning() {
             Some(meaning) => meaning.of_question(search.text, search.payer.clone()).await,
@@ -83,7 +83,7 @@ impl Chats {
             tokio::task::yield_now().await;
         }
         let merged = merged(by_words(&candidates), by_meaning(&candidates), search.limit);
-        let mut found: Vec<(usize, FoundMessage)> = Vec::new();
+        let mut found: Vec<(usize, SearchHit)> = Vec::new();
         for (at, ((chat, _), of_chat)) in chats.iter().zip(&candidates).enumerate() {
             let of_this = merged.iter().enumerate().filter(|(_, (of, _))| *of == at);
             let ranks: HashMap<EntryKey, usize> = of_this.map(|(rank, (_, one))| (one.key, rank)).collect();
@@ -93,7 +93,7 @@ impl Chats {
             found.extend(read.into_iter().filter_map(|found| {
                 let message = &found.message;
                 let rank = *ranks.get(&EntryKey { session: message.session, index: message.index })?;
-                Some((rank, FoundMessage { chat: *chat, found }))
+                Some((rank, SearchHit { chat: *chat, found }))
             }));
         }
         found.sort_by_key(|(rank, _)| *rank);

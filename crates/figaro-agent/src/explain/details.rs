@@ -6,9 +6,9 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
+use super::explanation::{ExplainedSection, ExplanationReader};
 use super::finder::ExplainedMessage;
 use super::observed;
-use super::{ExplainedSection, ExplanationReader};
 use crate::tools::Registry;
 use crate::turn::execute::calls::hint;
 use figaro_base::ids::{PinId, RunId};

@@ -3,27 +3,25 @@
 //! of others.
 
 mod details;
+mod explanation;
 mod finder;
 mod observed;
 mod reasons;
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-use serde::Serialize;
-
 use self::details::Details;
 pub use self::details::rule_words;
+pub use self::explanation::{ExplainedSection, Explanation, ExplanationReader};
 pub use self::finder::ExplainedMessage;
 use self::finder::Finder;
 use self::reasons::Now;
 use super::rulings::Rulings;
 use super::tools::Registry;
-use figaro_base::ids::{ChatId, MessageId, RunId, UserId};
+use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_domain::conversation::{ConversationId, EntryKey};
 use figaro_domain::reception::Reception;
 use figaro_policy::tools::Policy;
-use figaro_prompts::texts::Texts;
 use figaro_store::{SettingsStore, Store, StoreError};
 
 /// Explains messages. Cheap to clone.
@@ -37,53 +35,6 @@ struct ExplainerParts {
     settings: SettingsStore,
     rulings: Rulings,
     username: String,
-}
-
-/// Reader of an explanation.
-#[derive(Debug, Clone, Copy)]
-pub struct ExplanationReader<'a> {
-    pub user: &'a UserId,
-    pub is_owner: bool,
-    /// `true` if nobody else reads along.
-    pub is_alone: bool,
-    /// Chat that the reader asks about, or asks in.
-    pub chat: ChatId,
-    pub texts: &'a Texts,
-    /// Maximum length of a memory or pin, in characters.
-    pub chars: usize,
-}
-
-/// Explanation of a message in the language of its reader.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explained {
-    /// Time of the message, UTC.
-    pub began: DateTime<Utc>,
-    /// Words of the message, if the reader wrote it.
-    pub question: Option<String>,
-    /// Sentence about the decision: answered, or why not.
-    pub reason: String,
-    /// What the answer came from, and its cost. Empty for those who may not see it.
-    pub sections: Vec<ExplainedSection>,
-    /// `true` if there is an answer, which changes no more.
-    pub is_answered: bool,
-}
-
-/// Part of an explanation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ExplainedSection {
-    /// Heading; empty for lines that need none.
-    pub heading: String,
-    pub lines: Vec<String>,
-}
-
-impl ExplainedSection {
-    fn new(heading: &str, lines: Vec<String>) -> Self {
-        Self { heading: heading.to_owned(), lines }
-    }
-
-    fn sentence(words: String) -> Self {
-        Self { heading: String::new(), lines: vec![words] }
-    }
 }
 
 impl Explainer {
@@ -154,7 +105,7 @@ impl Explainer {
         &self,
         reader: &ExplanationReader<'_>,
         subject: &ExplainedMessage,
-    ) -> Result<Option<Explained>, StoreError> {
+    ) -> Result<Option<Explanation>, StoreError> {
         let received = subject.received.as_ref();
         let is_own = subject.writer() == Some(reader.user);
         // In their private chat all is theirs, what their tasks say too.
@@ -173,7 +124,7 @@ impl Explainer {
         let question = asked.filter(|_| is_own).map(|question| question.text.clone());
         let is_answered = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
         let reason = self.reason(reader, subject, what)?;
-        Ok(Some(Explained { began, question, reason, sections, is_answered }))
+        Ok(Some(Explanation { began, question, reason, sections, is_answered }))
     }
 
     fn reason(

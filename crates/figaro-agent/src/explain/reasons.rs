@@ -1,6 +1,6 @@
 //! Sentences for the decision about a message.
 
-use super::ExplanationReader;
+use super::explanation::ExplanationReader;
 use super::finder::ExplainedMessage;
 use figaro_base::ids::ChatId;
 use figaro_domain::chat::AnswerWhen;

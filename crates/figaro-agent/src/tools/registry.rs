@@ -153,7 +153,7 @@ impl Registry {
 
     /// Marks the prompt as having lookup keys.
     #[must_use]
-    pub fn looking_up(&self) -> Self {
+    pub(crate) fn looking_up(&self) -> Self {
         Self { has_keys: true, ..self.clone() }
     }
 

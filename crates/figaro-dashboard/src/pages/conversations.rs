@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::exchange::{ShownMessage, shown_messages};
 use super::summaries::{self, ShownSummary, shown_summaries};
-use super::why;
 use crate::error::DashboardError;
 use crate::page::Html;
 use crate::spec::PageSpec;
@@ -18,7 +17,7 @@ use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::tz::Tz;
 use figaro_domain::conversation::Session;
 use figaro_domain::usage::Payer;
-use figaro_memory::{ChatSearch, FoundMessage};
+use figaro_memory::{ChatSearch, SearchHit};
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
@@ -40,7 +39,6 @@ pub(super) fn routes() -> Router<Dashboard> {
     Router::new()
         .route("/conversations", get(show))
         .route("/conversations/{session}", get(one))
-        .route("/conversations/{session}/why/{index}", get(why::show))
         .route("/conversations/{session}/summaries/{summary}/remove", post(summaries::remove))
 }
 
@@ -162,7 +160,7 @@ async fn search(
     let search = ChatSearch { text: q, asked_at: viewer.now, payer, limit: FOUND };
     let all = dashboard.chats.search(&zoned, &search).await?;
     let names = dashboard.find_names(all.iter().map(|one| one.chat), viewer.now).await;
-    let found = all.into_iter().map(|FoundMessage { chat, found }| FoundRow {
+    let found = all.into_iter().map(|SearchHit { chat, found }| FoundRow {
         id: found.message.session,
         index: found.message.index,
         chat_name: names.of(chat),

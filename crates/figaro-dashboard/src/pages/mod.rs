@@ -40,6 +40,7 @@ pub(crate) fn routes() -> Router<Dashboard> {
     Router::new()
         .merge(overview::routes())
         .merge(conversations::routes())
+        .merge(why::routes())
         .merge(memory::routes())
         .merge(tasks::routes())
         .merge(approvals::routes())

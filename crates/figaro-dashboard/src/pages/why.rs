@@ -1,6 +1,8 @@
 //! How one answer came about, as `/why` tells it in the chat: the decision, calls, rules, memories, pins, model and cost.
 
+use axum::Router;
 use axum::extract::{Path, State};
+use axum::routing::get;
 use serde::Serialize;
 
 use super::conversations::SPEC;
@@ -30,7 +32,11 @@ struct WhyPage {
     sections: Vec<ExplainedSection>,
 }
 
-pub(super) async fn show(
+pub(super) fn routes() -> Router<Dashboard> {
+    Router::new().route("/conversations/{session}/why/{index}", get(show))
+}
+
+async fn show(
     State(dashboard): State<Dashboard>,
     viewer: Viewer,
     Path((id, index)): Path<(SessionId, u32)>,
