@@ -94,10 +94,11 @@ impl Finder {
         conversation: ConversationId,
         message: MessageId,
     ) -> Result<Option<ExplainedMessage>, StoreError> {
-        if let Some(carried) = self.carried.carried_by(conversation, message)? {
-            if let Some(found) = self.entry(conversation, carried.key())? {
-                return Ok(Some(found));
-            }
+        let carried = self.carried.carried_by(conversation, message)?;
+        if let Some(carried) = carried
+            && let Some(found) = self.entry(conversation, carried.key())?
+        {
+            return Ok(Some(found));
         }
         let received = self.receptions.find(conversation.chat, message)?;
         let found = |received| ExplainedMessage { conversation, received: Some(received), exchange: None };

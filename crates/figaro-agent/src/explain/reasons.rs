@@ -35,7 +35,7 @@ pub(super) fn received(texts: &Texts, username: &str, what: Reception) -> String
 }
 
 /// Returns the reason why questions are answered in a chat.
-pub(super) fn answers<'a>(texts: &'a Texts, chat: ChatId, when: AnswerWhen) -> &'a str {
+pub(super) fn answers(texts: &Texts, chat: ChatId, when: AnswerWhen) -> &str {
     match when {
         AnswerWhen::Always => texts.why_answered_always(),
         AnswerWhen::Mention | AnswerWhen::Off if chat.is_group() => texts.why_answered_addressed(),
