@@ -2,6 +2,7 @@
 //! reloaded.
 
 use figaro_offline::model::{Gate, ModelReply, OfflineModel};
+use figaro_offline::telegram::Say;
 use serde_json::json;
 
 use super::browser::Browser;
@@ -146,6 +147,51 @@ async fn a_summary_that_is_erased_is_made_anew() {
     assert_eq!(back.as_str(), conversation);
     assert!(!ann.reads(conversation).await.contains("Bob goes to Riga by train."));
     let odd = bob.post(form.url.as_str(), &[("at", "elsewhere")]).await;
+    assert!((400..500).contains(&odd.status), "{}", odd.status);
+}
+
+#[tokio::test]
+async fn a_pin_leads_to_its_message_and_is_weighed_as_in_the_chat() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("Noted."));
+    let dashboard = world.dashboard().await;
+    let said = world.say(BOB, BOB, "The vet is closed on Monday").message_id;
+    says(&world, BOB, "Noted.").await;
+    world.telegram.send(Say::new(BOB, BOB, "/pin").reply_to(said)).unwrap();
+    let browser = world.browser(&dashboard, BOB).await;
+    let pinned = async || {
+        let page = browser.get("memory").await;
+        let forms = html::forms(&page.url, &page.body);
+        forms.iter().any(|form| form.url.path().ends_with("/importance")).then_some(page)
+    };
+    let page = eventually(|| "nothing was pinned", pinned).await;
+    let source = html::links(&page.url, &page.body);
+    let source = source.into_iter().find(|url| url.path().contains("/conversations/")).unwrap();
+    assert!(browser.reads(source.as_str()).await.contains("The vet is closed on Monday"));
+    let form = |change: &str| {
+        let forms = html::forms(&page.url, &page.body).into_iter();
+        let field = ("change".to_owned(), change.to_owned());
+        forms
+            .filter(|form| form.url.path().ends_with("/importance"))
+            .find(|form| form.fields.contains(&field))
+            .unwrap()
+    };
+    let shown = async || {
+        let page = browser.reads("memory").await;
+        (0..=10).rev().find(|number| page.contains(&format!("Importance: {number} of 10"))).unwrap()
+    };
+    let first = shown().await;
+    assert_eq!(browser.submits(&form("less")).await.status, 303);
+    browser.reads("memory").await;
+    assert_eq!(shown().await, first - 1);
+    for _ in 0..12 {
+        browser.submits(&form("more")).await;
+    }
+    browser.reads("memory").await;
+    assert_eq!(shown().await, 10);
+    let card = world.told(BOB, BOB, "/pins").await;
+    assert!(card.to_string().contains("The vet is closed"), "{card}");
+    let odd = browser.post(form("more").url.as_str(), &[("change", "11")]).await;
     assert!((400..500).contains(&odd.status), "{}", odd.status);
 }
 

@@ -270,13 +270,14 @@ async fn an_owner_who_has_not_written_yet_gets_the_button_with_the_first_message
     let world = World::new().await;
     drop(world.script.clone().otherwise(ModelReply::text("Here.")));
     let recipe = world.bot().set("ACCESS", "open").set("OWNER_IDS", "11,999999");
-    let _gateway = world.gateway_of(recipe).await;
+    let gateway = world.gateway_of(recipe).await;
     world
         .see("a refused call", |view| {
             let mut calls = view.calls_of("setChatMenuButton").into_iter();
             calls.any(|call| !call.ok && call.args["chat_id"] == 999_999).then_some(())
         })
         .await;
+    gateway.bot.logged("the menu button that opens the dashboard could not be changed").await;
     world.telegram.add_user(Person::new(999_999, "Zoe"));
     world.telegram.add_private(999_999).unwrap();
     world.told(999_999, 999_999, "Hello").await;

@@ -193,9 +193,11 @@ fn forged(forms: &[Form], viewer: &Who) -> Vec<Form> {
             Form { url, fields: vec![(name.to_owned(), value.to_owned())] }
         };
         match path.split('/').collect::<Vec<_>>()[..] {
-            ["memory", "facts" | "pins", ..] => {
-                all.extend([to(&path, "words", "Hijacked"), to(&path, "sure", "1")])
-            }
+            ["memory", "facts" | "pins", ..] => all.extend([
+                to(&path, "words", "Hijacked"),
+                to(&path, "sure", "1"),
+                to(&path, "change", "more"),
+            ]),
             ["tasks", _] => all.extend(ACTIONS.map(|action| to(&path, "action", action))),
             ["approvals", _] => all.extend(["once", "hour", "denied"].map(|ruled| to(&path, "ruled", ruled))),
             ["people", _] if *viewer != OWNER => {

@@ -17,9 +17,10 @@ use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{MemoryId, PinId};
+use figaro_domain::conversation::EntryKey;
 use figaro_domain::facts::OwnChange;
 use figaro_domain::memory::{MAX_CONTENT_CHARS, Memory};
-use figaro_domain::pin::PinType;
+use figaro_domain::pin::{Pin, PinType};
 use figaro_memory::facts::has_secret;
 use figaro_prompts::texts::{Texts, fill};
 
@@ -37,6 +38,7 @@ pub(super) fn routes() -> Router<Dashboard> {
         .route("/memory/facts/{fact}", post(reword))
         .route("/memory/facts/{fact}/remove", post(remove_fact))
         .route("/memory/pins/{pin}/remove", post(remove_pin))
+        .route("/memory/pins/{pin}/importance", post(weigh_pin))
 }
 
 #[derive(Debug, Serialize)]
@@ -62,8 +64,10 @@ struct FactItem {
 struct PinItem {
     id: PinId,
     content: String,
-    importance: f32,
+    importance: String,
     since: String,
+    /// Where the message is that it is from; `None` if it is not of a stored one.
+    source: Option<String>,
 }
 
 async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html, DashboardError> {
@@ -78,10 +82,7 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
         place: if memory.chat.is_group() { names.of(memory.chat) } else { String::new() },
         since: viewer.time(memory.created_at),
         used: memory.access_count,
-        source: viewer.may_see(memory.chat).then(|| {
-            let (session, index) = (memory.source.session, memory.source.index);
-            format!("{session}?from={}#m{index}", index.saturating_sub(BEFORE))
-        }),
+        source: viewer.may_see(memory.chat).then(|| place(memory.source)),
         content: memory.content,
     });
     let facts = facts.collect();
@@ -91,8 +92,9 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
     };
     let pins = pins.into_iter().filter(|pin| pin.pin_type != PinType::System).map(|pin| PinItem {
         id: pin.id,
-        importance: pin.importance,
+        importance: importance(&viewer.texts, &pin),
         since: viewer.time(pin.created_at),
+        source: pin.source.map(place),
         content: pin.content,
     });
     let mut summaries = Vec::new();
@@ -103,6 +105,11 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
     }
     let page = MemoryPage { facts, pins: pins.collect(), summaries, most_chars: MAX_CONTENT_CHARS };
     viewer.page(&dashboard, SPEC.shown("memory.html"), page)
+}
+
+/// Returns where a message stands, below the conversations.
+fn place(EntryKey { session, index }: EntryKey) -> String {
+    format!("{session}?from={}#m{index}", index.saturating_sub(BEFORE))
 }
 
 #[derive(Debug, Deserialize)]
@@ -163,4 +170,44 @@ async fn remove_pin(
         None => viewer.texts.gone().to_owned(),
     });
     Ok(Redirect::to("../../../memory"))
+}
+
+#[derive(Debug, Deserialize)]
+struct WeighForm {
+    change: PinChange,
+}
+
+/// Change of the importance of a pin, by one of ten.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PinChange {
+    More,
+    Less,
+}
+
+async fn weigh_pin(
+    State(dashboard): State<Dashboard>,
+    viewer: Viewer,
+    Path(pin): Path<PinId>,
+    Form(WeighForm { change }): Form<WeighForm>,
+) -> Result<Redirect, DashboardError> {
+    let chat = viewer.own_chat().ok_or(DashboardError::NotFound)?;
+    let pins = dashboard.store.pins();
+    let by = match change {
+        PinChange::More => 1.0,
+        PinChange::Less => -1.0,
+    };
+    let weighed = match pins.of_chat(chat)?.into_iter().find(|one| one.id == pin) {
+        Some(known) => pins.weigh(chat, pin, known.importance + by).await?,
+        None => None,
+    };
+    viewer.browser.tell(match weighed {
+        Some(pin) => importance(&viewer.texts, &pin),
+        None => viewer.texts.gone().to_owned(),
+    });
+    Ok(Redirect::to("../../../memory"))
+}
+
+fn importance(texts: &Texts, pin: &Pin) -> String {
+    fill(texts.pins_importance(), &[("importance", &format!("{:.0}", pin.importance))])
 }

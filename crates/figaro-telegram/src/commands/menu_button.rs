@@ -83,8 +83,8 @@ impl MenuButtons {
         let (this, api, url) = (self.clone(), self.cards.sender.api.clone(), url.to_owned());
         self.cards.sender.background.spawn("menu", async move {
             if let Err(error) = set(&api, Some(chat), wanted.map(|label| (label, &*url))).await {
-                tracing::warn!(%error, %chat, "the menu button that opens the dashboard could not be changed");
                 this.replace(chat, before);
+                tracing::warn!(%error, %chat, "the menu button that opens the dashboard could not be changed");
             }
         });
     }
