@@ -77,6 +77,7 @@ impl Drop for Bot {
 
 #[tokio::main]
 async fn main() {
+    drop(rustls::crypto::ring::default_provider().install_default());
     let world = World::new().await;
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     println!("empty store");
@@ -128,7 +129,11 @@ impl World {
     async fn starts(&self, folder: &Path) {
         let address = free().await;
         let with = |dashboard| {
-            [("HTTP_ADDR", address.as_str()), ("API_KEYS", "key-of-a-benchmark"), ("DASHBOARD", dashboard)]
+            [
+                ("HTTP_ADDR", address.as_str()),
+                ("API_KEYS", "bench:key-of-a-benchmark-0123456789"),
+                ("DASHBOARD", dashboard),
+            ]
         };
         let kinds = [
             ("without the gateway", Vec::new()),
@@ -154,7 +159,7 @@ impl World {
     /// Prints the times of the pages, and of a backup meanwhile.
     async fn pages(&self, folder: &Path, session: SessionId) {
         let address = free().await;
-        let settings = [("HTTP_ADDR", address.as_str()), ("API_KEYS", "key-of-a-benchmark")];
+        let settings = [("HTTP_ADDR", address.as_str()), ("API_KEYS", "bench:key-of-a-benchmark-0123456789")];
         let (bot, ready) = self.started(folder, &settings).await;
         println!("ready after {ready:.0?}; from request to answer, of {REQUESTS}, and the first of them");
         let (client, root, cookie) = signed_in(folder).await;

@@ -179,7 +179,7 @@ pub enum CliCommand {
     Dashboard {
         /// Name of the bot in bots.yaml, if there are several.
         bot: Option<String>,
-        /// Print the link, and open no browser.
+        /// Print the link alone, and open no browser.
         #[arg(long)]
         print: bool,
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.

@@ -78,8 +78,8 @@ impl Details {
         let observation = answer.and_then(|answer| answer.observation.as_ref());
         let noted = observation.map(|observation| observed::lines(texts, observation)).unwrap_or_default();
         sections.push(ExplainedSection::new(texts.why_observed(), noted));
-        if let Some(answer) = answer.filter(|_| subject.writer() == Some(reader.user)) {
-            sections.push(self.memories(reader, answer)?);
+        if let Some(answer) = answer {
+            sections.push(self.memories(reader, subject, answer)?);
         }
         if let Some(trace) = trace {
             let pins = self.pinned(reader, subject, &trace.pins)?;
@@ -107,7 +107,7 @@ impl Details {
     /// for a call without a result.
     fn calls(&self, texts: &Texts, run: RunId, open: &str) -> Result<Vec<String>, StoreError> {
         let (calls, tools) = (self.conversations.tool_calls(run)?, self.tools.looking_up());
-        Ok(calls.iter().filter_map(|made| call(texts, &tools, made, open)).collect())
+        Ok(calls.iter().map(|made| call(texts, &tools, made, open)).collect())
     }
 
     /// Returns the calls that were refused or needed an approval; for owners with the reasons.
@@ -154,21 +154,27 @@ impl Details {
         Ok(found)
     }
 
-    /// Returns the reader's memories that the answer used: where others read along, only their number.
+    /// Returns the reader's memories that the answer used: where others read along, and of others, only their number.
     fn memories(
         &self,
         reader: &ExplanationReader<'_>,
+        subject: &ExplainedMessage,
         answer: &Message,
     ) -> Result<ExplainedSection, StoreError> {
-        let used = &answer.referenced_memories;
-        if !used.is_empty() && !reader.is_alone {
-            let count = fill(reader.texts.why_memories_group(), &[("count", &used.len().to_string())]);
-            return Ok(ExplainedSection::sentence(count));
+        let (texts, used) = (reader.texts, &answer.referenced_memories);
+        let is_own = subject.writer() == Some(reader.user);
+        let count = used.len().to_string();
+        let counted = |words| Ok(ExplainedSection::sentence(fill(words, &[("count", &count)])));
+        match (used.is_empty(), is_own, reader.is_alone) {
+            (true, ..) => return Ok(ExplainedSection::new(texts.why_memories(), Vec::new())),
+            (false, false, _) => return counted(texts.why_memories_of_others()),
+            (false, true, false) => return counted(texts.why_memories_group()),
+            (false, true, true) => {}
         }
-        let all = if used.is_empty() { Vec::new() } else { self.facts.of_person(reader.user)? };
+        let all = self.facts.of_person(reader.user)?;
         let of_answer = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
         let words = of_answer.map(|memory| one_line(&memory.content, reader.chars)).collect();
-        Ok(ExplainedSection::new(reader.texts.why_memories(), words))
+        Ok(ExplainedSection::new(texts.why_memories(), words))
     }
 
     /// Returns the pins that the model got and the chat still has. Those of another chat stay there, and those of a private
@@ -200,16 +206,17 @@ pub fn rule_words(texts: &Texts, rule: &str) -> Option<String> {
     }
 }
 
-/// Returns the line of a call with its result; `None` if the tool no longer exists.
-fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> Option<String> {
+/// Returns the line of a call with its result.
+fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> String {
     let name = &made.call.name;
-    let tool = tools.get(name, std::slice::from_ref(name))?;
     let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
-    let status = texts.get(tool.status().0)?;
-    // Most Bot API methods share one status text, so the method itself is named here.
-    let words = match texts.known_method(name) {
-        Some(words) => words.to_owned(),
-        None => fill(status, &[("hint", &hint)]),
+    let tool = tools.get(name, std::slice::from_ref(name));
+    let status = tool.and_then(|tool| texts.get(tool.status().0));
+    // Most Bot API methods share one status text, so the method itself is named here. A model may call a tool that there is not.
+    let words = match (texts.known_method(name), status) {
+        (Some(words), _) => words.to_owned(),
+        (None, Some(status)) => fill(status, &[("hint", &hint)]),
+        (None, None) => name.clone(),
     };
     let end = match made.status {
         ToolStatus::Running => open,
@@ -218,7 +225,7 @@ fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> Option<
         ToolStatus::Unknown => texts.why_call_unknown(),
         ToolStatus::Denied => texts.why_call_denied(),
     };
-    Some(format!("{words}: {end}{}", found(made)))
+    format!("{words}: {end}{}", found(made))
 }
 
 /// Returns the websites and the duration of a search by the provider; empty for other calls.

@@ -28,7 +28,7 @@ const MESSAGES: u32 = 50;
 const MAX_PAGE: usize = 1_000;
 /// Maximum number of chats that a search looks through at once, and of its results.
 const SEARCHED: usize = 30;
-const FOUND: usize = 40;
+const FOUND: usize = 100;
 /// Maximum length of a search, in characters.
 const MAX_QUERY_CHARS: usize = 500;
 

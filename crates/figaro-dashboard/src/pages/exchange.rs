@@ -73,7 +73,7 @@ pub(super) fn shown_messages(
         };
         let (memories, hidden_memories) = memories(dashboard, viewer, message)?;
         let is_final = message.model_id.is_some() && !message.replaced;
-        let is_explained = is_final || run.is_some() && !has_answer;
+        let is_explained = is_final || run.is_some() && !has_answer && !message.replaced;
         has_answer = is_answer && (has_answer || is_final);
         shown.push(ShownMessage {
             index: message.index,
