@@ -53,7 +53,7 @@ pub struct DashboardParts {
     pub rulings: Rulings,
     /// Changes tasks.
     pub tasks: TaskControl,
-    /// Explains answers.
+    /// Tells why a message was or was not answered, and how its answer came about.
     pub explainer: Explainer,
     /// Indexes of chats, for the search through conversations.
     pub chats: Chats,

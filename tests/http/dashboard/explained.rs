@@ -58,7 +58,7 @@ async fn why_tells_on_the_page_what_it_tells_in_the_chat() {
     for hidden in ["What I used of what I remember", "The vet is closed", "Rex is"] {
         assert!(!page.contains(hidden), "{hidden}: {page}");
     }
-    // What the owner has with the bot is not there for Bob.
+    // Bob does not find the pages of the owner.
     world.told(ANN, ANN, "hello").await;
     let of_ann = whys(&ann).await.into_iter().find(|url| !urls.contains(url)).unwrap();
     assert_eq!((ann.status(&of_ann).await, bob.status(&of_ann).await), (200, 404));

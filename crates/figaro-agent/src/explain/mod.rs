@@ -137,7 +137,7 @@ impl Explainer {
         if what != Reception::Asked && subject.exchange.is_none() {
             return Ok(reasons::received(texts, &self.0.username, what));
         }
-        // What holds here says nothing about another chat, an HTTP client or a task.
+        // The setting of a chat says nothing about another chat, an HTTP client or a task.
         let answered = match subject.received.is_some() && chat == reader.chat {
             true => reasons::answers(texts, chat, self.0.settings.chat_config(chat)?.answer_when),
             false => texts.why_answered(),

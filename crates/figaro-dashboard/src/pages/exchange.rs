@@ -11,7 +11,7 @@ use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::RunId;
 use figaro_base::text::one_line;
-use figaro_domain::conversation::{Message, MessageRole};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole};
 use figaro_domain::message::Attachment;
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
@@ -21,6 +21,9 @@ use figaro_prompts::texts::{Texts, fill};
 const CALL_CHARS: usize = 4_000;
 /// Maximum length of a memory, in characters.
 const MEMORY_CHARS: usize = 200;
+
+/// Messages before a message that a link to it shows, too.
+const BEFORE: u32 = 5;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ShownMessage {
@@ -51,6 +54,11 @@ struct ShownCall {
     status: &'static str,
     is_bad: bool,
     milliseconds: Option<u64>,
+}
+
+/// Returns where a message stands, below the conversations.
+pub(super) fn place(EntryKey { session, index }: EntryKey) -> String {
+    format!("{session}?from={}#m{index}", index.saturating_sub(BEFORE))
 }
 
 /// Returns messages as they are shown. The calls of a turn stand with the last message of its question.

@@ -10,6 +10,7 @@ use axum::response::Redirect;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
+use super::exchange::place;
 use super::summaries::{ShownSummary, shown_summaries};
 use crate::error::DashboardError;
 use crate::page::Html;
@@ -17,7 +18,6 @@ use crate::spec::PageSpec;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use figaro_base::ids::{MemoryId, PinId};
-use figaro_domain::conversation::EntryKey;
 use figaro_domain::facts::OwnChange;
 use figaro_domain::memory::{MAX_CONTENT_CHARS, Memory};
 use figaro_domain::pin::{Pin, PinType};
@@ -26,8 +26,6 @@ use figaro_prompts::texts::{Texts, fill};
 
 /// Conversations whose summaries are shown.
 const SESSIONS: usize = 20;
-/// Messages before a source that its link shows, too.
-const BEFORE: u32 = 5;
 
 pub(crate) const SPEC: PageSpec =
     PageSpec { path: "memory", title: Texts::dashboard_memory, for_owners: false, is_of_several: false };
@@ -105,11 +103,6 @@ async fn show(State(dashboard): State<Dashboard>, viewer: Viewer) -> Result<Html
     }
     let page = MemoryPage { facts, pins: pins.collect(), summaries, most_chars: MAX_CONTENT_CHARS };
     viewer.page(&dashboard, SPEC.shown("memory.html"), page)
-}
-
-/// Returns where a message stands, below the conversations.
-fn place(EntryKey { session, index }: EntryKey) -> String {
-    format!("{session}?from={}#m{index}", index.saturating_sub(BEFORE))
 }
 
 #[derive(Debug, Deserialize)]

@@ -6,6 +6,7 @@ use axum::routing::get;
 use serde::Serialize;
 
 use super::conversations::SPEC;
+use super::exchange::place;
 use crate::error::DashboardError;
 use crate::page::Html;
 use crate::state::Dashboard;
@@ -15,8 +16,6 @@ use figaro_base::ids::SessionId;
 use figaro_domain::conversation::EntryKey;
 use figaro_prompts::texts::fill;
 
-/// Messages before a message that the link to it shows, too.
-const BEFORE: u32 = 5;
 /// Parts of the path after the conversations.
 const DEPTH: usize = 3;
 /// Maximum length of a memory or pin, in characters.
@@ -52,12 +51,13 @@ async fn show(
         texts: &viewer.texts,
         chars: WORDS_CHARS,
     };
-    let subject = dashboard.explainer.entry(session.conversation, EntryKey { session: id, index })?;
+    let entry = EntryKey { session: id, index };
+    let subject = dashboard.explainer.entry(session.conversation, entry)?;
     let subject = subject.ok_or(DashboardError::NotFound)?;
     let explained = dashboard.explainer.explain(&reader, &subject)?.ok_or(DashboardError::NotFound)?;
     let title = fill(viewer.texts.why_title(), &[("time", &viewer.time(explained.began))]);
     let shown = WhyPage {
-        place: format!("{id}?from={}#m{index}", index.saturating_sub(BEFORE)),
+        place: place(entry),
         place_name: viewer.titled(&session),
         question: explained.question.filter(|question| !question.trim().is_empty()),
         reason: explained.reason,
