@@ -14,28 +14,36 @@ use crate::support::{ANN, TIMEOUT, World, proc};
 #[tokio::test]
 async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     let world = World::new().await;
-    let quick = json!({"autoApprove": ["*", "count"], "timeout": 2});
+    let bounded = |seconds: u8| json!({"autoApprove": ["*", "count"], "timeout": seconds});
     let servers = json!({
-        "box": with("plain", quick.clone()),
-        "never": with("never", quick.clone()),
-        "other": with("plain", quick),
+        "box": with("plain", bounded(4)),
+        // Its longest answer is read at a limited rate, and the next call waits for the end of it.
+        "loud": with("plain", bounded(30)),
+        "never": with("never", bounded(4)),
+        "other": with("plain", bounded(30)),
     });
-    let tools = "{name: \"*\", server: box}, {name: \"*\", server: never}, {name: echo, server: other}, {name: add_note}";
+    let tools = "{name: \"*\", server: box}, {name: \"*\", server: loud}, {name: \"*\", server: never}, \
+                 {name: echo, server: other}, {name: add_note}";
     let bot = world.helped(servers, tools).await;
-    bot.logged("server=\"box\"").await;
-    bot.logged("server=\"other\"").await;
+    for name in ["box", "loud", "other"] {
+        bot.logged(&format!("server=\"{name}\"")).await;
+    }
     let echo = json!({"text": "well"});
-    for (name, wanted) in [
-        ("garbage", "the MCP server box: it gave no answer within 2 s"),
-        ("shape", "the MCP server box: it gave no answer within 2 s"),
-        ("huge", "the MCP server box: it sent more than 8 MB in one message"),
-        ("die", "the MCP server box: it ended during the call"),
+    for (server, name, wanted) in [
+        ("box", "garbage", "the MCP server box: it gave no answer within 4 s"),
+        ("box", "shape", "the MCP server box: it gave no answer within 4 s"),
+        ("loud", "huge", "the MCP server loud: it sent more than 8 MB in one message"),
+        ("loud", "die", "the MCP server loud: it ended during the call"),
         // It is started anew by then.
-        ("count", ""),
-        ("slow", "the MCP server box: it gave no answer within 2 s; whether the call acted is not known"),
+        ("loud", "count", "called 1"),
+        (
+            "box",
+            "slow",
+            "the MCP server box: it gave no answer within 4 s; whether the call acted is not known",
+        ),
     ] {
         let said = format!("try {name}");
-        let calls = vec![call(&format!("box__{name}"), json!({})), call("other__echo", echo.clone())];
+        let calls = vec![call(&format!("{server}__{name}"), json!({})), call("other__echo", echo.clone())];
         world.when(&said, ModelReply::turn(calls));
         world.when(&said, ModelReply::text(&format!("End of {said}.")));
         world.say(ANN, ANN, &said);
@@ -46,7 +54,7 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
         };
         let results = world.model.wait_until(TIMEOUT, find).await.unwrap_or_else(|| panic!("{name}"));
         let first: Value = serde_json::from_str(&results[0]).unwrap();
-        let told = first["error"].as_str().unwrap_or_default();
+        let told = first["error"].as_str().or(first["result"].as_str()).unwrap_or_default();
         assert!(told.starts_with(wanted), "{name}: {first}");
         assert!(results[1].contains("well"), "{name}: {}", results[1]);
         world
