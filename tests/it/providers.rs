@@ -60,7 +60,7 @@ impl World {
     async fn goes_through(&self, provider: &str, scenarios: &[(&str, Scenario)]) {
         for (name, scenario) in scenarios {
             let outcome = AssertUnwindSafe(scenario(self)).catch_unwind().await;
-            assert!(outcome.is_ok(), "{provider} fails in: {name}");
+            assert!(outcome.is_ok(), "{provider} fails in: {name}: {:?}", self.model.violations());
             assert_eq!((self.script.left(), self.refused()), (0, Vec::new()), "{provider}: {name}");
             assert_eq!(self.model.violations(), Vec::<String>::new(), "{provider}: {name}");
         }
