@@ -9,6 +9,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use figaro_agent::sign_in::{SignIn, SignInGrant};
 use figaro_base::ids::UserId;
 use figaro_base::secret::{ExposeSecret, SecretString, random_hex};
 use figaro_domain::code::CodeHash;
@@ -32,12 +33,7 @@ const MAX_STREAMS_OF_ALL: usize = 64;
 pub(crate) struct Browsers {
     signed_in: Mutex<HashMap<CodeHash, Arc<Browser>>>,
     streams: Arc<Semaphore>,
-}
-
-impl Default for Browsers {
-    fn default() -> Self {
-        Self { signed_in: Mutex::default(), streams: Arc::new(Semaphore::new(MAX_STREAMS_OF_ALL)) }
-    }
+    sign_in: SignIn,
 }
 
 /// Permit to keep a page up to date.
@@ -58,7 +54,7 @@ pub(crate) enum BrowserKind {
 /// A browser that is signed in.
 #[derive(Debug)]
 pub(crate) struct Browser {
-    pub(crate) user: UserId,
+    grant: SignInGrant,
     pub(crate) kind: BrowserKind,
     /// Hash of how the browser names itself: a cookie that a program of another name sends is refused.
     program: CodeHash,
@@ -70,6 +66,11 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
+    /// Returns the person that the browser is signed in for.
+    pub(crate) const fn user(&self) -> &UserId {
+        &self.grant.user
+    }
+
     /// Keeps the result of an action for the next page.
     pub(crate) fn tell(&self, words: String) {
         *self.told.lock() = Some(words);
@@ -87,19 +88,25 @@ impl Browser {
 }
 
 impl Browsers {
+    /// Creates an empty list. Who signs out everywhere by `sign_in` is signed out here.
+    pub(crate) fn new(sign_in: SignIn) -> Self {
+        let streams = Arc::new(Semaphore::new(MAX_STREAMS_OF_ALL));
+        Self { signed_in: Mutex::default(), streams, sign_in }
+    }
+
     /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers.
     pub(crate) fn sign_in(
         &self,
-        user: UserId,
+        grant: SignInGrant,
         kind: BrowserKind,
         program: &str,
         now: DateTime<Utc>,
     ) -> Option<SecretString> {
         let secret = random_hex(SECRET_BYTES).ok()?;
         let mut all = self.signed_in.lock();
-        all.retain(|_, browser| now < browser.until);
+        all.retain(|_, browser| self.lasts(browser, now));
         // Opening the Mini App again and again signs no browser out.
-        let own = all.iter().filter(|(_, browser)| browser.user == user && browser.kind == kind);
+        let own = all.iter().filter(|(_, browser)| *browser.user() == grant.user && browser.kind == kind);
         let mut own: Vec<_> = own.map(|(key, browser)| (browser.until, key.clone())).collect();
         own.sort_by_key(|(until, _)| *until);
         let excess = (own.len() + 1).saturating_sub(MAX_OF_PERSON);
@@ -110,7 +117,7 @@ impl Browsers {
             oldest.and_then(|key| all.remove(&key));
         }
         let browser = Browser {
-            user,
+            grant,
             kind,
             program: CodeHash::of(program),
             until: now + TimeDelta::hours(SIGNED_IN_HOURS),
@@ -126,7 +133,7 @@ impl Browsers {
     pub(crate) fn find(&self, secret: &str, program: &str, now: DateTime<Utc>) -> Option<Arc<Browser>> {
         let all = self.signed_in.lock();
         let browser = all.get(&CodeHash::of(secret))?;
-        (now < browser.until && browser.program == CodeHash::of(program)).then(|| browser.clone())
+        (self.lasts(browser, now) && browser.program == CodeHash::of(program)).then(|| browser.clone())
     }
 
     /// Returns a permit to keep a page of a browser up to date; `None` if too many are.
@@ -138,7 +145,12 @@ impl Browsers {
 
     /// Returns `true` if a browser is still signed in.
     pub(crate) fn has(&self, browser: &Arc<Browser>, now: DateTime<Utc>) -> bool {
-        now < browser.until && self.signed_in.lock().values().any(|one| Arc::ptr_eq(one, browser))
+        self.lasts(browser, now) && self.signed_in.lock().values().any(|one| Arc::ptr_eq(one, browser))
+    }
+
+    /// Returns `true` if neither the time of a browser is over nor its person has signed out everywhere.
+    fn lasts(&self, browser: &Browser, now: DateTime<Utc>) -> bool {
+        now < browser.until && self.sign_in.holds(&browser.grant)
     }
 
     /// Signs a browser out.

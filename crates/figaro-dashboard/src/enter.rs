@@ -9,8 +9,10 @@ use super::error::DashboardError;
 use super::page::{self, Html};
 use super::state::Dashboard;
 use super::viewer::{cookie_name, cookies, program, standing};
-use figaro_base::ids::{ChatId, UserId};
+use figaro_agent::sign_in::SignInGrant;
+use figaro_base::ids::ChatId;
 use figaro_base::secret::ExposeSecret;
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, Audited};
 
 /// Header that sets a cookie.
 pub(crate) type Cookie = [(HeaderName, HeaderValue); 1];
@@ -34,20 +36,19 @@ pub(crate) async fn redeem(
     Path(ticket): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, DashboardError> {
-    let (user, now) =
-        (dashboard.sign_in.redeem(&ticket).ok_or(DashboardError::Ticket)?, dashboard.clock.now());
-    if standing(&dashboard, &user, now)?.is_none() {
+    let grant = dashboard.sign_in.redeem(&ticket).ok_or(DashboardError::Ticket)?;
+    if standing(&dashboard, &grant.user, dashboard.clock.now())?.is_none() {
         return Err(DashboardError::SignedOut);
     }
-    let cookie = sign_in(&dashboard, &headers, user, BrowserKind::Plain, false)?;
+    let cookie = sign_in(&dashboard, &headers, grant, BrowserKind::Plain, false).await?;
     Ok((cookie, Redirect::to("../")).into_response())
 }
 
-/// Signs a browser in for a person, and returns its cookie. The pages of some clients of Telegram are framed.
-pub(crate) fn sign_in(
+/// Signs a browser in for a person, notes it in the audit log, and returns its cookie. The pages of some clients of Telegram are framed.
+pub(crate) async fn sign_in(
     dashboard: &Dashboard,
     headers: &HeaderMap,
-    user: UserId,
+    grant: SignInGrant,
     kind: BrowserKind,
     is_framed: bool,
 ) -> Result<Cookie, DashboardError> {
@@ -55,7 +56,13 @@ pub(crate) fn sign_in(
     let name = cookie_name(dashboard);
     cookies(headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
     let now = dashboard.clock.now();
-    let secret = dashboard.browsers().sign_in(user.clone(), kind, program(headers), now);
+    let user = grant.user.clone();
+    let event = AuditEvent {
+        chat: user.telegram_id().map(ChatId),
+        ..AuditEvent::new(AuditKind::SignedIn, AuditActor::Person(user.clone()), now)
+    };
+    dashboard.store.audit().add(vec![Audited { event, arguments: None }]).await?;
+    let secret = dashboard.browsers().sign_in(grant, kind, program(headers), now);
     let secret = secret.ok_or_else(|| DashboardError::Failed("there are no random numbers".into()))?;
     tracing::info!(%user, ?kind, "a browser was signed in to the dashboard");
     cookie(dashboard, secret.expose_secret(), SIGNED_IN_HOURS * 3_600, is_framed)

@@ -51,7 +51,7 @@ pub(crate) async fn launch(
         DashboardError::InitData
     })?;
     let known = signed_in(&dashboard, &headers);
-    let known = known.map(|(_, browser)| (browser.kind, browser.user == opener.user));
+    let known = known.map(|(_, browser)| (browser.kind, *browser.user() == opener.user));
     // A client that loads its page again sends the same `initData`.
     if known == Some((BrowserKind::MiniApp, true)) {
         return Ok(StatusCode::NO_CONTENT.into_response());
@@ -67,7 +67,8 @@ pub(crate) async fn launch(
         return Err(DashboardError::NoDashboard);
     }
     let kind = BrowserKind::MiniApp;
-    let cookie = enter::sign_in(&dashboard, &headers, opener.user, kind, form.is_framed)?;
+    let grant = dashboard.sign_in.grant(opener.user);
+    let cookie = enter::sign_in(&dashboard, &headers, grant, kind, form.is_framed).await?;
     Ok((StatusCode::NO_CONTENT, cookie).into_response())
 }
 

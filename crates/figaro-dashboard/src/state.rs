@@ -117,7 +117,7 @@ impl Dashboard {
         let init_data = parts.mini_app.as_ref().map(check);
         let mini_app = parts.mini_app.as_ref();
         let framed_policy = mini_app.and_then(|mini_app| csp::framed(mini_app.local_client.as_deref()));
-        let browsers = Browsers::default();
+        let browsers = Browsers::new(parts.sign_in.clone());
         Self(Arc::new(DashboardInner { browsers, names, pages, init_data, framed_policy, parts }))
     }
 

@@ -78,7 +78,7 @@ impl FromRequestParts<Dashboard> for Viewer {
         if !browser.may_ask() {
             return Err(DashboardError::TooMany);
         }
-        let user = browser.user.clone();
+        let user = browser.user().clone();
         let Some(standing) = standing(dashboard, &user, now)? else {
             dashboard.browsers().sign_out(&secret);
             return Err(DashboardError::SignedOut);

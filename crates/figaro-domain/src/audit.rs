@@ -46,6 +46,8 @@ pub enum AuditKind {
     SettingChanged,
     /// A person undid a call of a turn.
     Undone,
+    /// A person signed in to the dashboard.
+    SignedIn,
 }
 
 impl AuditKind {
@@ -68,7 +70,8 @@ impl AuditKind {
             | Self::CodeMade
             | Self::RoleGiven
             | Self::OwnerMade
-            | Self::SettingChanged => false,
+            | Self::SettingChanged
+            | Self::SignedIn => false,
         }
     }
 
@@ -91,7 +94,8 @@ impl AuditKind {
             | Self::CodeMade
             | Self::RoleGiven
             | Self::SettingChanged
-            | Self::Undone => false,
+            | Self::Undone
+            | Self::SignedIn => false,
         }
     }
 }

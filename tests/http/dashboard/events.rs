@@ -7,13 +7,13 @@ use super::browser::Browser;
 use crate::support::{ANN, BOB, World};
 
 /// A stream that is open.
-struct Stream {
+pub struct Stream {
     response: Response,
     heard: String,
 }
 
 impl Stream {
-    async fn of(browser: &Browser) -> Self {
+    pub async fn of(browser: &Browser) -> Self {
         let response = browser.request(Method::GET, "events").send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -21,7 +21,7 @@ impl Stream {
     }
 
     /// The next piece of it; `None` at its end.
-    async fn goes_on(&mut self) -> Option<()> {
+    pub async fn goes_on(&mut self) -> Option<()> {
         let piece = match self.response.chunk().await {
             Ok(piece) => piece?,
             Err(error) if error.is_timeout() => panic!("it neither says anything nor ends: {}", self.heard),

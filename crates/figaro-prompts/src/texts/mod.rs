@@ -182,6 +182,7 @@ impl Texts {
             AuditKind::RoleGiven => self.audit_role_given(),
             AuditKind::SettingChanged => self.audit_setting_changed(),
             AuditKind::Undone => self.audit_undone(),
+            AuditKind::SignedIn => self.audit_signed_in(),
         }
     }
 

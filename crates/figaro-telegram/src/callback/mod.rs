@@ -14,6 +14,7 @@ mod budget;
 mod business;
 mod buttons;
 mod chat;
+mod dashboard;
 mod docs;
 mod forget;
 mod inline;
@@ -48,6 +49,7 @@ pub(crate) use business::BusinessButton;
 pub(crate) use chat::{
     DrawButton, HelpButton, NotesButton, StartButton, StatusButton, UsageButton, VoiceButton, WhyButton,
 };
+pub(crate) use dashboard::SignOutButton;
 pub(crate) use docs::DocsButton;
 pub(crate) use forget::{ExportButton, ForgetButton, PrivacyButton, SaidKey, SearchNumber};
 pub(crate) use inline::InlineButton;

@@ -102,6 +102,7 @@ proptest! {
     fn the_audit_log_returns(page in any::<Page>()) {
         let server = || Short::new("a-server_of-thirty-two-character").unwrap();
         [ServersButton::List(page), ServersButton::Open(server(), page), ServersButton::Restart(server())].iter().try_for_each(returns)?;
+        returns(&SignOutButton)?;
         [AuditButton::All(page), AuditButton::Refused(page), AuditButton::Export].iter().try_for_each(returns)?;
     }
 

@@ -1,13 +1,16 @@
-//! `/dashboard`: gives a link that signs the person in to the dashboard in a browser, once and within five minutes, and a button
-//! that opens it in Telegram.
+//! `/dashboard`: gives a link that signs the person in to the dashboard in a browser, once and within five minutes, a button
+//! that opens it in Telegram, and one that signs the person out everywhere.
 
 use async_trait::async_trait;
 
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, CommandOutcome, CommandRequest, CommandSpec, Group};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
+use crate::callback::{ButtonFamily, SignOutButton};
 use crate::send::Button;
 use figaro_agent::sign_in::OfferedDashboard;
 use figaro_prompts::texts::{Texts, fill};
@@ -28,6 +31,7 @@ impl Command for DashboardCommand {
     fn spec(&self) -> CommandSpec {
         let spec =
             CommandSpec::new("dashboard", Texts::command_dashboard).offered_if(self.dashboard.is_some());
+        let spec = spec.families(&[SignOutButton::NAME]);
         match self.dashboard.as_ref().is_some_and(|dashboard| dashboard.for_everybody) {
             true => spec.group(Group::Settings),
             false => spec.group(Group::Owner).owners(),
@@ -36,6 +40,16 @@ impl Command for DashboardCommand {
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         Ok(self.card(request.asker).into())
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let SignOutButton = press.data.parse()?;
+        let Some(dashboard) = &self.dashboard else { return Err(PressError::Gone) };
+        let user = &press.asker.speaker.user;
+        dashboard.sign_in.sign_out_everywhere(user);
+        tracing::info!(%user, "a person signed out of the dashboard everywhere");
+        // The link of the card is void.
+        Ok(Pressed::card(Card::text(self.cards.texts(press.asker).dashboard_signed_out_all())))
     }
 }
 
@@ -59,6 +73,7 @@ impl DashboardCommand {
             words = format!("{words}\n\n{}", texts.dashboard_local());
         }
         let here = dashboard.mini_app.iter().map(|url| Button::mini_app(texts.dashboard_open(), &**url));
-        Card::text(words).row(here.collect())
+        let out = Button::new(texts.dashboard_sign_out_all(), SignOutButton);
+        Card::text(words).row(here.collect()).row(vec![out])
     }
 }
