@@ -59,6 +59,8 @@ struct ConversationsPage {
     chat_name: Option<String>,
     rows: Vec<ListRow>,
     found: Vec<FoundRow>,
+    /// `true` if more may match than a page shows.
+    is_full: bool,
     page: usize,
     has_more: bool,
 }
@@ -125,6 +127,7 @@ async fn show(
         chat,
         chat_name: chat.map(|chat| names.of(ChatId(chat))),
         rows: rows.collect(),
+        is_full: found.len() >= FOUND,
         found,
         page,
         has_more,
@@ -160,15 +163,20 @@ async fn search(
     let search = ChatSearch { text: q, asked_at: viewer.now, payer, limit: FOUND };
     let all = dashboard.chats.search(&zoned, &search).await?;
     let names = dashboard.find_names(all.iter().map(|one| one.chat), viewer.now).await;
-    let found = all.into_iter().map(|SearchHit { chat, found }| FoundRow {
-        id: found.message.session,
-        index: found.message.index,
-        chat_name: names.of(chat),
-        by: dashboard.writer(found.message.speaker.as_ref()),
-        at: viewer.time(found.message.created_at),
-        text: found.text,
-    });
-    Ok((found.collect(), has_more))
+    let sessions = dashboard.store.sessions();
+    let row = |SearchHit { chat, found }: SearchHit| {
+        let session = sessions.find(found.message.session)?;
+        Ok(FoundRow {
+            id: found.message.session,
+            index: found.message.index,
+            chat_name: session.as_ref().and_then(named).unwrap_or_else(|| names.of(chat)),
+            by: dashboard.writer(found.message.speaker.as_ref()),
+            at: viewer.time(found.message.created_at),
+            text: found.text,
+        })
+    };
+    let found = all.into_iter().map(row).collect::<Result<_, StoreError>>()?;
+    Ok((found, has_more))
 }
 
 /// Returns the chats of a part, those with the newest messages first, and whether there are others after them.
