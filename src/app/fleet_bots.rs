@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::bot_states::{BotState, BotStateSince, BotStates};
 use super::sign_ins::SignIns;
+use figaro_agent::sign_outs::SignInGrant;
 use figaro_base::ids::UserId;
 use figaro_dashboard::{BotActivity, OwnedBot, ProcessBots};
 
@@ -25,8 +26,8 @@ impl ProcessBots for FleetBots {
         owned.collect()
     }
 
-    fn link(&self, name: &str, user: &UserId) -> Option<String> {
-        self.sign_ins.link_of(name, user)
+    fn link(&self, name: &str, grant: SignInGrant) -> Option<String> {
+        self.sign_ins.link_of(name, grant)
     }
 }
 

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use figaro_agent::sign_in::SignIn;
+use figaro_agent::sign_outs::{SignInGrant, SignOuts};
 use figaro_base::ids::UserId;
 use figaro_config::AccessSettings;
 use figaro_store::SettingsStore;
 
 /// Dashboards of the bots of the process, by the names of the bots. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SignIns(Arc<Mutex<BTreeMap<String, OwnerSignIn>>>);
+pub(super) struct SignIns {
+    all: Arc<Mutex<BTreeMap<String, OwnerSignIn>>>,
+    sign_outs: SignOuts,
+}
 
 /// Sign-in to the dashboard of a bot.
 #[derive(Debug)]
@@ -32,14 +36,14 @@ pub(super) struct SignInEntry {
 
 impl Drop for SignInEntry {
     fn drop(&mut self) {
-        self.all.0.lock().remove(&self.name);
+        self.all.all.lock().remove(&self.name);
     }
 }
 
 impl SignIns {
     /// Adds the dashboard of a bot.
     pub(super) fn add(&self, name: String, sign_in: OwnerSignIn) -> SignInEntry {
-        self.0.lock().insert(name.clone(), sign_in);
+        self.all.lock().insert(name.clone(), sign_in);
         SignInEntry { all: self.clone(), name }
     }
 
@@ -48,7 +52,7 @@ impl SignIns {
     /// # Errors
     /// The reason in words, with a remedy.
     pub(super) fn link(&self, name: &str) -> Result<String, String> {
-        let all = self.0.lock();
+        let all = self.all.lock();
         let names = || all.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let found = match (name, all.len()) {
             (_, 0) => return Err(
@@ -70,13 +74,18 @@ impl SignIns {
 impl SignIns {
     /// Returns `true` if a bot has a dashboard and this owner.
     pub(super) fn is_owner(&self, name: &str, user: &UserId) -> bool {
-        self.0.lock().get(name).is_some_and(|found| found.is_owner(user))
+        self.all.lock().get(name).is_some_and(|found| found.is_owner(user))
     }
 
-    /// Makes a link for an owner of a bot; `None` if they own it not, or it has no dashboard.
-    pub(super) fn link_of(&self, name: &str, user: &UserId) -> Option<String> {
-        let all = self.0.lock();
-        all.get(name).filter(|found| found.is_owner(user))?.sign_in.link(user)
+    /// Makes a link for an owner of a bot who is signed in at another; `None` if they own it not, or it has no dashboard.
+    pub(super) fn link_of(&self, name: &str, grant: SignInGrant) -> Option<String> {
+        let all = self.all.lock();
+        all.get(name).filter(|found| found.is_owner(&grant.user))?.sign_in.link_of(grant)
+    }
+
+    /// Returns the sign-outs of the process.
+    pub(super) fn sign_outs(&self) -> SignOuts {
+        self.sign_outs.clone()
     }
 }
 

@@ -186,7 +186,7 @@ pub enum CliCommand {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
-    /// Read the audit log of a stopped bot: people who were let in, and calls that were allowed, asked about or refused.
+    /// Read the audit log of a stopped bot: people who were let in or signed in, and calls that were allowed, asked about or refused.
     ///
     /// It has ids and names of methods and rules, never what people said. TELEGRAM_BOT_TOKEN says which bot's log it is.
     #[command(args_conflicts_with_subcommands = true)]

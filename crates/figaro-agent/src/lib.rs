@@ -17,6 +17,7 @@ pub mod retention;
 pub mod rulings;
 pub mod scheduler;
 pub mod sign_in;
+pub mod sign_outs;
 pub mod speech;
 pub mod task_control;
 pub mod tools;

@@ -1,11 +1,11 @@
 //! Tickets to sign in to the dashboard: links that a person asks for in the chat or on the machine, and opens in a browser.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use parking_lot::Mutex;
 
+use super::sign_outs::{SignInGrant, SignOuts};
 use figaro_base::clock::Clock;
 use figaro_base::ids::UserId;
 use figaro_base::secret::{ExposeSecret, random_hex};
@@ -31,50 +31,28 @@ pub struct OfferedDashboard {
     pub mini_app: Option<Arc<str>>,
 }
 
-/// Open tickets of a bot, in memory only: a restart voids them. Cheap to clone.
+/// Sign-ins to the dashboard of a bot, in memory only: a restart voids its tickets. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct SignIn {
     /// Base URL of the dashboard, without a trailing slash.
     url: Arc<str>,
-    tickets: Arc<Mutex<Tickets>>,
+    open: Arc<Mutex<Vec<OpenTicket>>>,
+    sign_outs: SignOuts,
     clock: Clock,
-}
-
-#[derive(Debug, Default)]
-struct Tickets {
-    open: Vec<OpenTicket>,
-    /// Number of times that people have signed out everywhere.
-    sign_outs: HashMap<UserId, u64>,
 }
 
 #[derive(Debug)]
 struct OpenTicket {
     hash: CodeHash,
-    user: UserId,
+    grant: SignInGrant,
     until: DateTime<Utc>,
-}
-
-/// Right of a browser to be signed in for a person. It ends when the person signs out everywhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignInGrant {
-    /// Person that the browser is signed in for.
-    pub user: UserId,
-    /// Number of times that the person had signed out everywhere before.
-    sign_outs: u64,
-}
-
-impl Tickets {
-    fn grant(&self, user: UserId) -> SignInGrant {
-        let sign_outs = self.sign_outs.get(&user).copied().unwrap_or_default();
-        SignInGrant { user, sign_outs }
-    }
 }
 
 impl SignIn {
     /// Makes the tickets of a dashboard at this URL, such as `http://127.0.0.1:8080/dashboard`.
     #[must_use]
-    pub fn new(url: &str, clock: Clock) -> Self {
-        Self { url: url.into(), tickets: Arc::default(), clock }
+    pub fn new(url: &str, sign_outs: SignOuts, clock: Clock) -> Self {
+        Self { url: url.into(), open: Arc::default(), sign_outs, clock }
     }
 
     /// Returns the base URL of the dashboard.
@@ -86,17 +64,23 @@ impl SignIn {
     /// Makes a link that signs a person in, once, within [`TICKET_MINUTES`]. `None` if the system has no random numbers.
     #[must_use]
     pub fn link(&self, user: &UserId) -> Option<String> {
+        self.link_of(self.sign_outs.grant(user.clone()))
+    }
+
+    /// Makes a link as [`Self::link`] does, with a right that a person already has: it is void once that has ended.
+    #[must_use]
+    pub fn link_of(&self, grant: SignInGrant) -> Option<String> {
         let ticket = random_hex(TICKET_BYTES).ok()?;
         let ticket = ticket.expose_secret();
         let now = self.clock.now();
-        let open = &mut self.tickets.lock().open;
-        open.retain(|one| now < one.until);
-        if open.iter().filter(|one| one.user == *user).count() >= MAX_TICKETS {
-            let oldest = open.iter().position(|one| one.user == *user);
+        let mut open = self.open.lock();
+        open.retain(|one| now < one.until && self.sign_outs.holds(&one.grant));
+        if open.iter().filter(|one| one.grant.user == grant.user).count() >= MAX_TICKETS {
+            let oldest = open.iter().position(|one| one.grant.user == grant.user);
             oldest.map(|at| open.remove(at));
         }
         let until = now + TimeDelta::minutes(TICKET_MINUTES);
-        open.push(OpenTicket { hash: CodeHash::of(ticket), user: user.clone(), until });
+        open.push(OpenTicket { hash: CodeHash::of(ticket), grant, until });
         Some(format!("{}/enter/{ticket}", self.url))
     }
 
@@ -104,37 +88,38 @@ impl SignIn {
     #[must_use]
     pub fn holder(&self, ticket: &str) -> Option<UserId> {
         let (now, hash) = (self.clock.now(), CodeHash::of(ticket));
-        let tickets = self.tickets.lock();
-        tickets.open.iter().find(|one| one.hash == hash && now < one.until).map(|one| one.user.clone())
+        let open = self.open.lock();
+        let found = open.iter().find(|one| one.hash == hash && now < one.until)?;
+        self.sign_outs.holds(&found.grant).then(|| found.grant.user.clone())
     }
 
     /// Uses a ticket up, and returns the right to be signed in for its person.
     #[must_use]
     pub fn redeem(&self, ticket: &str) -> Option<SignInGrant> {
         let (now, hash) = (self.clock.now(), CodeHash::of(ticket));
-        let mut tickets = self.tickets.lock();
-        let at = tickets.open.iter().position(|one| one.hash == hash)?;
-        let used = tickets.open.remove(at);
-        (now < used.until).then(|| tickets.grant(used.user))
+        let mut open = self.open.lock();
+        let at = open.iter().position(|one| one.hash == hash)?;
+        let used = open.remove(at);
+        (now < used.until && self.sign_outs.holds(&used.grant)).then_some(used.grant)
     }
 
-    /// Returns the right to be signed in for a person whom Telegram vouches for.
+    /// Returns the right to be signed in for a person whom Telegram named at this time; `None` if they have signed out
+    /// everywhere since. Times of Telegram are whole seconds, so one of the same second counts as before.
     #[must_use]
-    pub fn grant(&self, user: UserId) -> SignInGrant {
-        self.tickets.lock().grant(user)
+    pub fn grant_of(&self, user: UserId, at: DateTime<Utc>) -> Option<SignInGrant> {
+        let is_before = |out: DateTime<Utc>| out.timestamp() < at.timestamp();
+        self.sign_outs.last(&user).is_none_or(is_before).then(|| self.sign_outs.grant(user))
     }
 
     /// Returns `true` if the person has not signed out everywhere since.
     #[must_use]
     pub fn holds(&self, grant: &SignInGrant) -> bool {
-        self.tickets.lock().grant(grant.user.clone()) == *grant
+        self.sign_outs.holds(grant)
     }
 
-    /// Signs a person out in all browsers, and voids their open tickets.
+    /// Signs a person out of the dashboards of all bots of the process, in all browsers, and voids their tickets.
     pub fn sign_out_everywhere(&self, user: &UserId) {
-        let mut tickets = self.tickets.lock();
-        tickets.open.retain(|one| one.user != *user);
-        *tickets.sign_outs.entry(user.clone()).or_default() += 1;
+        self.sign_outs.add(user, self.clock.now());
     }
 }
 
@@ -159,12 +144,12 @@ mod tests {
     #[test]
     fn a_ticket_signs_in_once_and_for_five_minutes() {
         let second = Arc::default();
-        let sign_in = SignIn::new("http://127.0.0.1:8080/dashboard", clock(&second));
+        let sign_in = SignIn::new("http://127.0.0.1:8080/dashboard", SignOuts::default(), clock(&second));
         let ann = UserId::telegram(7);
         let link = sign_in.link(&ann).unwrap();
         assert!(link.starts_with("http://127.0.0.1:8080/dashboard/enter/") && ticket(&link).len() == 64);
         assert_eq!(sign_in.holder(ticket(&link)), Some(ann.clone()));
-        assert_eq!(sign_in.redeem(ticket(&link)), Some(sign_in.grant(ann.clone())));
+        assert_eq!(sign_in.redeem(ticket(&link)).map(|grant| grant.user), Some(ann.clone()));
         assert_eq!((sign_in.holder(ticket(&link)), sign_in.redeem(ticket(&link))), (None, None));
         let late = sign_in.link(&ann).unwrap();
         second.store(TICKET_MINUTES * 60, Ordering::Relaxed);
@@ -174,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_tickets_voids_those_of_its_person_alone() {
-        let sign_in = SignIn::new("http://x/dashboard", clock(&Arc::default()));
+        let sign_in = SignIn::new("http://x/dashboard", SignOuts::default(), clock(&Arc::default()));
         let (ann, bob) = (UserId::telegram(1), UserId::telegram(2));
         let of_bob = sign_in.link(&bob).unwrap();
         let links: Vec<String> = (0..10).map(|_| sign_in.link(&ann).unwrap()).collect();
@@ -185,18 +170,30 @@ mod tests {
     }
 
     #[test]
-    fn signing_out_everywhere_ends_what_the_person_had_and_nothing_else() {
-        let sign_in = SignIn::new("http://x/dashboard", clock(&Arc::default()));
+    fn signing_out_everywhere_ends_what_the_person_had_at_all_bots() {
+        let (second, sign_outs) = (Arc::default(), SignOuts::default());
+        let [sales, family] = ["http://x/bots/sales/dashboard", "http://x/bots/family/dashboard"]
+            .map(|url| SignIn::new(url, sign_outs.clone(), clock(&second)));
         let (ann, bob) = (UserId::telegram(1), UserId::telegram(2));
-        let [of_ann, of_bob] = [&ann, &bob].map(|user| sign_in.link(user).unwrap());
-        let [before, other] = [&ann, &bob].map(|user| sign_in.grant(user.clone()));
-        sign_in.sign_out_everywhere(&ann);
-        assert!(!sign_in.holds(&before) && sign_in.holds(&other));
-        assert_eq!((sign_in.holder(ticket(&of_ann)), sign_in.redeem(ticket(&of_ann))), (None, None));
-        assert_eq!(sign_in.redeem(ticket(&of_bob)), Some(other));
-        let after = sign_in.redeem(ticket(&sign_in.link(&ann).unwrap())).unwrap();
-        assert!(sign_in.holds(&after));
-        sign_in.sign_out_everywhere(&ann);
-        assert!(!sign_in.holds(&before) && !sign_in.holds(&after));
+        let links = [sales.link(&ann), family.link(&ann)].map(Option::unwrap);
+        let of_bob = family.link(&bob).unwrap();
+        let at = |second| DateTime::from_timestamp(second, 0).unwrap();
+        let before = sales.grant_of(ann.clone(), at(0)).unwrap();
+        let redeemed = sales.redeem(ticket(&sales.link(&ann).unwrap())).unwrap();
+        second.store(7, Ordering::Relaxed);
+        family.sign_out_everywhere(&ann);
+        assert!(!sales.holds(&before) && !family.holds(&redeemed));
+        for (sign_in, link) in [&sales, &family].into_iter().zip(&links) {
+            assert_eq!((sign_in.holder(ticket(link)), sign_in.redeem(ticket(link))), (None, None));
+        }
+        assert_eq!(family.redeem(ticket(&of_bob)).map(|grant| grant.user), Some(bob.clone()));
+        // A request that was under way gets a link that is void.
+        let late = sales.link_of(before).unwrap();
+        assert_eq!(sales.redeem(ticket(&late)), None);
+        // Telegram named them before, or in the same second.
+        assert_eq!([6, 7].map(|second| sales.grant_of(ann.clone(), at(second))), [None, None]);
+        assert!(sales.grant_of(bob, at(6)).is_some());
+        let after = [sales.grant_of(ann.clone(), at(8)), sales.redeem(ticket(&sales.link(&ann).unwrap()))];
+        assert!(after.iter().flatten().filter(|grant| sales.holds(grant)).count() == 2, "{after:?}");
     }
 }

@@ -5,22 +5,24 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use figaro_agent::sign_in::{SignIn, SignInGrant};
+use figaro_agent::sign_in::SignIn;
+use figaro_agent::sign_outs::{SIGNED_IN_HOURS, SignInGrant};
 use figaro_base::ids::UserId;
 use figaro_base::secret::{ExposeSecret, SecretString, random_hex};
 use figaro_domain::code::CodeHash;
 
-/// Time after which a browser has to sign in again, whatever it did meanwhile.
-pub(crate) const SIGNED_IN_HOURS: i64 = 12;
 /// Size of the secret in the cookie, in random bytes.
 const SECRET_BYTES: usize = 32;
 /// Maximum number of browsers of all people, and of each kind of a person. A further one signs out the oldest.
 const MAX_BROWSERS: usize = 1_000;
 const MAX_OF_PERSON: usize = 5;
+/// Sign-ins of a person: in an hour, and at once. Each has an entry in the audit log, which nobody is to flood.
+const SIGN_INS_AN_HOUR: NonZeroU32 = NonZeroU32::new(30).unwrap();
+const SIGN_INS_AT_ONCE: NonZeroU32 = NonZeroU32::new(30).unwrap();
 /// Requests of a browser: in a second, and at once.
 const A_SECOND: NonZeroU32 = NonZeroU32::new(20).unwrap();
 const AT_ONCE: NonZeroU32 = NonZeroU32::new(60).unwrap();
@@ -34,6 +36,7 @@ pub(crate) struct Browsers {
     signed_in: Mutex<HashMap<CodeHash, Arc<Browser>>>,
     streams: Arc<Semaphore>,
     sign_in: SignIn,
+    rate: DefaultKeyedRateLimiter<UserId>,
 }
 
 /// Permit to keep a page up to date.
@@ -54,7 +57,8 @@ pub(crate) enum BrowserKind {
 /// A browser that is signed in.
 #[derive(Debug)]
 pub(crate) struct Browser {
-    grant: SignInGrant,
+    /// Right to be signed in.
+    pub(crate) grant: SignInGrant,
     pub(crate) kind: BrowserKind,
     /// Hash of how the browser names itself: a cookie that a program of another name sends is refused.
     program: CodeHash,
@@ -88,10 +92,19 @@ impl Browser {
 }
 
 impl Browsers {
-    /// Creates an empty list. Who signs out everywhere by `sign_in` is signed out here.
+    /// Creates an empty list. People who sign out everywhere by `sign_in` are signed out here.
     pub(crate) fn new(sign_in: SignIn) -> Self {
         let streams = Arc::new(Semaphore::new(MAX_STREAMS_OF_ALL));
-        Self { signed_in: Mutex::default(), streams, sign_in }
+        let rate = RateLimiter::keyed(Quota::per_hour(SIGN_INS_AN_HOUR).allow_burst(SIGN_INS_AT_ONCE));
+        Self { signed_in: Mutex::default(), streams, sign_in, rate }
+    }
+
+    /// Counts a sign-in of a person. Returns `false` if they have made too many.
+    pub(crate) fn may_sign_in(&self, user: &UserId) -> bool {
+        if self.rate.len() > MAX_BROWSERS {
+            self.rate.retain_recent();
+        }
+        self.rate.check_key(user).is_ok()
     }
 
     /// Signs a browser in for a person, and returns the secret for its cookie. `None` if the system has no random numbers.
@@ -148,7 +161,7 @@ impl Browsers {
         self.lasts(browser, now) && self.signed_in.lock().values().any(|one| Arc::ptr_eq(one, browser))
     }
 
-    /// Returns `true` if neither the time of a browser is over nor its person has signed out everywhere.
+    /// Returns `true` until the time of a browser is over or its person signs out everywhere.
     fn lasts(&self, browser: &Browser, now: DateTime<Utc>) -> bool {
         now < browser.until && self.sign_in.holds(&browser.grant)
     }

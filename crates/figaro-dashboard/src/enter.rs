@@ -4,12 +4,12 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use super::browsers::{BrowserKind, SIGNED_IN_HOURS};
+use super::browsers::BrowserKind;
 use super::error::DashboardError;
 use super::page::{self, Html};
 use super::state::Dashboard;
 use super::viewer::{cookie_name, cookies, program, standing};
-use figaro_agent::sign_in::SignInGrant;
+use figaro_agent::sign_outs::{SIGNED_IN_HOURS, SignInGrant};
 use figaro_base::ids::ChatId;
 use figaro_base::secret::ExposeSecret;
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, Audited};
@@ -36,15 +36,21 @@ pub(crate) async fn redeem(
     Path(ticket): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, DashboardError> {
-    let grant = dashboard.sign_in.redeem(&ticket).ok_or(DashboardError::Ticket)?;
-    if standing(&dashboard, &grant.user, dashboard.clock.now())?.is_none() {
+    let user = dashboard.sign_in.holder(&ticket).ok_or(DashboardError::Ticket)?;
+    if standing(&dashboard, &user, dashboard.clock.now())?.is_none() {
         return Err(DashboardError::SignedOut);
     }
+    // The ticket stays open for later.
+    if !dashboard.browsers().may_sign_in(&user) {
+        return Err(DashboardError::TooMany);
+    }
+    let grant = dashboard.sign_in.redeem(&ticket).ok_or(DashboardError::Ticket)?;
     let cookie = sign_in(&dashboard, &headers, grant, BrowserKind::Plain, false).await?;
     Ok((cookie, Redirect::to("../")).into_response())
 }
 
-/// Signs a browser in for a person, notes it in the audit log, and returns its cookie. The pages of some clients of Telegram are framed.
+/// Signs a browser in for a person, and returns its cookie. The audit log has each sign-in: if it cannot be written, nobody is
+/// signed in. The pages of some clients of Telegram are framed.
 pub(crate) async fn sign_in(
     dashboard: &Dashboard,
     headers: &HeaderMap,
@@ -52,16 +58,12 @@ pub(crate) async fn sign_in(
     kind: BrowserKind,
     is_framed: bool,
 ) -> Result<Cookie, DashboardError> {
+    let (now, user) = (dashboard.clock.now(), grant.user.clone());
+    let event = AuditEvent::new(AuditKind::SignedIn, AuditActor::Person(user.clone()), now);
+    dashboard.store.audit().add(vec![Audited { event, arguments: None }]).await?;
     // Another person may use the same browser next.
     let name = cookie_name(dashboard);
     cookies(headers, &name).for_each(|secret| dashboard.browsers().sign_out(secret));
-    let now = dashboard.clock.now();
-    let user = grant.user.clone();
-    let event = AuditEvent {
-        chat: user.telegram_id().map(ChatId),
-        ..AuditEvent::new(AuditKind::SignedIn, AuditActor::Person(user.clone()), now)
-    };
-    dashboard.store.audit().add(vec![Audited { event, arguments: None }]).await?;
     let secret = dashboard.browsers().sign_in(grant, kind, program(headers), now);
     let secret = secret.ok_or_else(|| DashboardError::Failed("there are no random numbers".into()))?;
     tracing::info!(%user, ?kind, "a browser was signed in to the dashboard");

@@ -53,6 +53,8 @@ pub(crate) enum InitDataError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Opener {
     pub(crate) user: UserId,
+    /// Time at which they opened it, by Telegram's clock, in whole seconds.
+    pub(crate) at: DateTime<Utc>,
     /// `false` if the same `initData` was used before, is older than five minutes or the bot, or is dated in the future.
     pub(crate) is_fresh: bool,
 }
@@ -98,13 +100,13 @@ impl InitDataCheck {
         if at < self.since || age >= MAX_AGE || age < -MAX_AHEAD {
             let seconds = age.num_seconds();
             tracing::warn!(%user, seconds, "a Mini App was opened with old data; is the clock of this machine right?");
-            return Ok(Opener { user, is_fresh: false });
+            return Ok(Opener { user, at, is_fresh: false });
         }
         let mut used = self.used.lock();
         used.retain(|_, until| now < *until);
         // Keyed by the signed text, so the order of the fields does not matter.
         let is_fresh = used.insert(CodeHash::of(&signed), at + MAX_AGE).is_none();
-        Ok(Opener { user, is_fresh })
+        Ok(Opener { user, at, is_fresh })
     }
 }
 

@@ -66,8 +66,11 @@ pub(crate) async fn launch(
     if standing(&dashboard, &opener.user, dashboard.clock.now())?.is_none() {
         return Err(DashboardError::NoDashboard);
     }
+    let grant = dashboard.sign_in.grant_of(opener.user, opener.at).ok_or(DashboardError::InitData)?;
+    if !dashboard.browsers().may_sign_in(&grant.user) {
+        return Err(DashboardError::TooMany);
+    }
     let kind = BrowserKind::MiniApp;
-    let grant = dashboard.sign_in.grant(opener.user);
     let cookie = enter::sign_in(&dashboard, &headers, grant, kind, form.is_framed).await?;
     Ok((StatusCode::NO_CONTENT, cookie).into_response())
 }

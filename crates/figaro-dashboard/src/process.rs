@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, Utc};
 
+use figaro_agent::sign_outs::SignInGrant;
 use figaro_base::ids::UserId;
 
 /// Bots of a process that runs several.
@@ -11,8 +12,9 @@ pub trait ProcessBots: Debug + Send + Sync {
     /// Returns the bots that a person owns, in the order of their names.
     fn owned_by(&self, user: &UserId) -> Vec<OwnedBot>;
 
-    /// Makes a link that signs a person in to the dashboard of a bot; `None` if they do not own it, or it has none now.
-    fn link(&self, name: &str, user: &UserId) -> Option<String>;
+    /// Makes a link that signs a person in to the dashboard of a bot, with the right that they have at another; `None` if they
+    /// do not own it, or it has none now.
+    fn link(&self, name: &str, grant: SignInGrant) -> Option<String>;
 }
 
 /// Bot of the process.

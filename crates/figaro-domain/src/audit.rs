@@ -1,4 +1,4 @@
-//! Audit log: a chain of decisions, changes and undos. Each entry holds the hash of the one before. The store keeps it
+//! Audit log: a chain of decisions, changes, undos and sign-ins. Each entry holds the hash of the one before. The store keeps it
 //! (`store::records::audit`). An entry holds ids and names of methods and rules, never anybody's words.
 
 use chrono::{DateTime, Utc};
@@ -10,7 +10,7 @@ use super::access::{AccessChange, AllowedBot};
 use super::code::hex;
 use figaro_base::ids::{ChatId, RunId, UserId};
 
-/// Kind of an entry: a decision, a change or an undo.
+/// Kind of an entry: a decision, a change, an undo or a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditKind {
@@ -48,6 +48,8 @@ pub enum AuditKind {
     Undone,
     /// A person signed in to the dashboard.
     SignedIn,
+    /// A person signed out of the dashboard everywhere.
+    SignedOut,
 }
 
 impl AuditKind {
@@ -71,7 +73,8 @@ impl AuditKind {
             | Self::RoleGiven
             | Self::OwnerMade
             | Self::SettingChanged
-            | Self::SignedIn => false,
+            | Self::SignedIn
+            | Self::SignedOut => false,
         }
     }
 
@@ -95,7 +98,8 @@ impl AuditKind {
             | Self::RoleGiven
             | Self::SettingChanged
             | Self::Undone
-            | Self::SignedIn => false,
+            | Self::SignedIn
+            | Self::SignedOut => false,
         }
     }
 }

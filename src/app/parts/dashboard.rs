@@ -15,7 +15,12 @@ use figaro_telegram::commands::Handles;
 use reqwest::Url;
 
 /// Returns how the chat offers the dashboard; `None` if it or the gateway is off. `name` is that of the bot among others.
-pub(super) fn offered(base: &Base, door: Option<&Door>, name: Option<&str>) -> Option<OfferedDashboard> {
+pub(super) fn offered(
+    base: &Base,
+    door: Option<&Door>,
+    host: &Host,
+    name: Option<&str>,
+) -> Option<OfferedDashboard> {
     let http = &base.settings.http;
     if http.dashboard == DashboardUsers::Off {
         return None;
@@ -32,7 +37,7 @@ pub(super) fn offered(base: &Base, door: Option<&Door>, name: Option<&str>) -> O
     let root = format!("{root}{of_bot}");
     let is_opened = root.starts_with("https://") || is_local(base) && is_here(&root);
     Some(OfferedDashboard {
-        sign_in: SignIn::new(&format!("{root}{PATH}"), base.clock.clone()),
+        sign_in: SignIn::new(&format!("{root}{PATH}"), host.sign_ins().sign_outs(), base.clock.clone()),
         for_everybody: http.dashboard == DashboardUsers::Everybody,
         mini_app: is_opened.then(|| format!("{root}{MINI_APP_PATH}").into()),
     })

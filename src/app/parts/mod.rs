@@ -144,7 +144,7 @@ pub(super) async fn build(
     let turns = turns(&bot.base, ledger.clone(), parts);
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let desk = business::desk(&bot);
-    let offered = dashboard::offered(&bot.base, door.as_ref(), plan.name);
+    let offered = dashboard::offered(&bot.base, door.as_ref(), plan.host, plan.name);
     let _sign_in = offered.as_ref().map(|offered| dashboard::registered(&bot, offered, plan.host, plan.name));
     let all = turns.ender.tools.clone();
     let tools = CommandTools { all, telegram, desk: desk.clone(), dashboard: offered.clone() };

@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// Waits for an event.
-    async fn tells(&mut self) {
+    pub async fn tells(&mut self) {
         let before = self.events();
         while self.events() == before {
             self.goes_on().await.expect("an event, not the end");
@@ -72,7 +72,7 @@ async fn it_tells_that_something_has_changed_and_not_what() {
 }
 
 /// Fails if somebody who is out is told more than what was on its way, or if the stream does not end.
-async fn is_over(mut stream: Stream) {
+pub async fn is_over(mut stream: Stream) {
     let before = stream.events();
     while stream.goes_on().await.is_some() {
         assert!(stream.events() <= before + 2, "it goes on: {}", stream.heard);

@@ -331,7 +331,10 @@ async fn without_https_there_is_none_at_the_real_telegram() {
     assert_eq!(dashboard.nobody().status("app").await, 404);
     assert_eq!(dashboard.nobody().launch(&data(&world, ANN, now())).await.status, 404);
     let told = world.told(ANN, ANN, "/dashboard").await;
-    assert!(text(&told).contains("/enter/") && labels(&told) == ["Sign out everywhere"], "{told}");
+    assert!(
+        text(&told).contains("/enter/") && labels(&told) == ["Sign out of the dashboard everywhere"],
+        "{told}"
+    );
     let missing = dashboard.nobody().get("nothing").await;
     assert!(missing.header("content-security-policy").ends_with("frame-ancestors 'none'"));
 }

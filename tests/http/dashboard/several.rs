@@ -8,7 +8,7 @@ use crate::support::bot::Recipe;
 use crate::support::fleet::{Fleet, texts};
 use crate::support::terminal::said;
 use crate::support::wait::eventually;
-use crate::support::{ANN, BOB, Bot};
+use crate::support::{ANN, BOB, Bot, TIMEOUT};
 
 const ONE: &str = "one";
 const NAMES: [&str; 2] = ["sales", "family"];
@@ -172,5 +172,28 @@ async fn the_command_names_the_bot_whose_owner_it_signs_in() {
         assert!(error.contains("sales") && error.contains("family"), "{error}");
     }
     assert!(texts(&fleet.bots[0], ANN).is_empty(), "nobody is told in the chat");
+    bot.ends_well().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn signing_out_at_one_bot_signs_out_at_all_and_leaves_no_way_back() {
+    let (fleet, bot, address, _) = two_of(
+        "sales: {token: TOKEN_0, access: open, owners: [12]}\nfamily: {token: TOKEN_1, access: open, owners: [12]}\n",
+    )
+    .await;
+    let (sales, family) = (browser(&fleet, &address, 0, BOB).await, browser(&fleet, &address, 1, BOB).await);
+    let other = browser(&fleet, &address, 1, ANN).await;
+    let unused = link(&fleet, 1, BOB).await;
+    fleet.ask(0, BOB, "/dashboard").await;
+    let telegram = &fleet.bots[0];
+    let card = telegram.messages(BOB).into_iter().next_back().unwrap();
+    let id = card["message_id"].as_i64().unwrap();
+    let press = telegram.press(BOB, BOB, id, "dashboard:out").unwrap();
+    telegram.wait_until(TIMEOUT, |view| view.callback_answer(&press).map(drop)).await.expect("an answer");
+    assert_eq!([sales.status("").await, family.status("").await, other.status("").await], [401, 401, 200]);
+    // The page of one bot opens that of another for its owner.
+    assert_eq!(family.post("bots/sales", &[("now", "1")]).await.status, 401);
+    assert_eq!(Browser::at(family.root.as_str()).post(&unused, &[]).await.status, 410);
+    assert_eq!(browser(&fleet, &address, 1, BOB).await.status("").await, 200);
     bot.ends_well().await;
 }

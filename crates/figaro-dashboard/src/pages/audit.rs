@@ -1,4 +1,4 @@
-//! The audit log: decisions about calls and access, and whether its chain is whole.
+//! The audit log: decisions about calls and access, and sign-ins; and whether its chain is whole.
 
 use axum::Router;
 use axum::extract::{Query, State};

@@ -75,6 +75,6 @@ async fn open(
     OwnerViewer(viewer): OwnerViewer,
     Path(name): Path<String>,
 ) -> Result<Redirect, DashboardError> {
-    let link = dashboard.process.as_ref().and_then(|others| others.link(&name, viewer.user()));
+    let link = dashboard.process.as_ref().and_then(|others| others.link(&name, viewer.browser.grant.clone()));
     link.map(|link| Redirect::to(&link)).ok_or(DashboardError::NotFound)
 }

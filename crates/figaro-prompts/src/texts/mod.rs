@@ -183,6 +183,7 @@ impl Texts {
             AuditKind::SettingChanged => self.audit_setting_changed(),
             AuditKind::Undone => self.audit_undone(),
             AuditKind::SignedIn => self.audit_signed_in(),
+            AuditKind::SignedOut => self.audit_signed_out(),
         }
     }
 

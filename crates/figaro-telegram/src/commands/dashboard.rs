@@ -13,8 +13,9 @@ use super::handles::Handles;
 use crate::callback::{ButtonFamily, SignOutButton};
 use crate::send::Button;
 use figaro_agent::sign_in::OfferedDashboard;
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, Audited};
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::StoreError;
+use figaro_store::{AuditStore, StoreError};
 
 /// Beginnings of addresses that lead to the machine of whoever opens them.
 const LOCAL: [&str; 3] = ["http://127.", "http://localhost", "http://[::1]"];
@@ -24,6 +25,7 @@ const LOCAL: [&str; 3] = ["http://127.", "http://localhost", "http://[::1]"];
 pub(super) struct DashboardCommand {
     cards: Cards,
     dashboard: Option<OfferedDashboard>,
+    audit: AuditStore,
 }
 
 #[async_trait]
@@ -47,15 +49,19 @@ impl Command for DashboardCommand {
         let Some(dashboard) = &self.dashboard else { return Err(PressError::Gone) };
         let user = &press.asker.speaker.user;
         dashboard.sign_in.sign_out_everywhere(user);
-        tracing::info!(%user, "a person signed out of the dashboard everywhere");
+        let event = AuditEvent::new(AuditKind::SignedOut, AuditActor::Person(user.clone()), self.cards.now());
+        if let Err(error) = self.audit.add(vec![Audited { event, arguments: None }]).await {
+            tracing::error!(%error, %user, "a person signed out everywhere, and the audit log lacks it");
+        }
         // The link of the card is void.
-        Ok(Pressed::card(Card::text(self.cards.texts(press.asker).dashboard_signed_out_all())))
+        Ok(Pressed::card(Card::text(self.cards.texts(press.asker).dashboard_signed_out_everywhere())))
     }
 }
 
 impl DashboardCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), dashboard: handles.dashboard.clone() }
+        let Handles { cards, dashboard, store, .. } = handles;
+        Self { cards: cards.clone(), dashboard: dashboard.clone(), audit: store.audit() }
     }
 
     fn card(&self, asker: &Asker) -> Card {
@@ -73,7 +79,7 @@ impl DashboardCommand {
             words = format!("{words}\n\n{}", texts.dashboard_local());
         }
         let here = dashboard.mini_app.iter().map(|url| Button::mini_app(texts.dashboard_open(), &**url));
-        let out = Button::new(texts.dashboard_sign_out_all(), SignOutButton);
+        let out = Button::new(texts.dashboard_sign_out_everywhere(), SignOutButton);
         Card::text(words).row(here.collect()).row(vec![out])
     }
 }

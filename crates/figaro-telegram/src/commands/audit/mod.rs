@@ -1,4 +1,4 @@
-//! `/audit`: shows the audit log to owners: decisions, changes and undos, newest first, in pages, all entries or only
+//! `/audit`: shows the audit log to owners: decisions, changes, undos and sign-ins, newest first, in pages, all entries or only
 //! refusals. In a group it shows the entries about the group; the whole log is sent as a file in private only.
 
 mod words;
