@@ -9,7 +9,7 @@ use super::browser::Browser;
 use super::fact;
 use super::html;
 use crate::support::calls::{call, says};
-use crate::support::scene::{TEAM, text};
+use crate::support::scene::{TEAM, buttons as card_buttons, text};
 use crate::support::wait::eventually;
 use crate::support::{ANN, BOB, World};
 
@@ -291,4 +291,30 @@ async fn it_says_when_files_of_agents_were_reloaded_and_what_has_no_effect() {
         "{page}"
     );
     assert_eq!(page.matches("Reloaded from files").count(), 1, "packs were not: {page}");
+}
+
+#[tokio::test]
+async fn it_is_not_said_that_no_pins_were_used_where_they_are_hidden_or_gone() {
+    const NOTHING: &str = "For the answer I used no tools and no pins.";
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("Fine."));
+    let dashboard = world.dashboard().await;
+    world.told(BOB, BOB, "the first question").await;
+    world.told(BOB, BOB, "/pin My locker is 77.").await;
+    world.told(BOB, BOB, "the second question").await;
+    let (bob, ann) = (world.browser(&dashboard, BOB).await, world.browser(&dashboard, ANN).await);
+    let urls = whys(&bob).await;
+    let [first, second] = &urls[..] else { panic!("{urls:?}") };
+    assert!(words(&bob, first).await.contains(NOTHING) && words(&ann, first).await.contains(NOTHING));
+    let own = words(&bob, second).await;
+    assert!(own.contains("My locker is 77") && !own.contains(NOTHING), "{own}");
+    let of_owner = words(&ann, second).await;
+    assert!(!of_owner.contains("locker") && !of_owner.contains(NOTHING), "{of_owner}");
+    let card = world.told(BOB, BOB, "/pins").await;
+    let opened = card_buttons(&card).into_iter().find(|(label, _)| label.contains("locker")).unwrap();
+    world.press_data(BOB, &card, &opened.1).await;
+    let card = world.becomes(&card, "locker", "Remove").await;
+    world.press(BOB, &card, "Remove").await;
+    let after = words(&bob, second).await;
+    assert!(!after.contains("locker") && !after.contains(NOTHING), "{after}");
 }

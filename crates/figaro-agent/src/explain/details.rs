@@ -89,7 +89,10 @@ impl Details {
         sections.retain(|section| !section.lines.is_empty());
         let agent = trace.and_then(|trace| trace.agent.as_ref());
         let agent = agent.map(|agent| fill(texts.why_agent(), &[("agent", agent)]));
-        if sections.is_empty() && agent.is_none() && answer.is_some() {
+        // Of pins it is known for some days only, and what the reader may not see is left out above.
+        let is_nothing_used = trace.is_some_and(|trace| trace.pins.is_empty())
+            && answer.is_some_and(|answer| answer.referenced_memories.is_empty());
+        if sections.is_empty() && agent.is_none() && is_nothing_used {
             sections.push(ExplainedSection::sentence(texts.why_used_nothing().to_owned()));
         }
         let asked = exchange.and_then(|exchange| exchange.question.first());
