@@ -42,6 +42,24 @@ async fn conversations_are_found_by_their_words_and_by_their_chat() {
 }
 
 #[tokio::test]
+async fn a_search_says_when_it_shows_its_best_results_alone() {
+    const NOTE: &str = "These are the 100 best results.";
+    let (world, _dashboard, browser) = started().await;
+    assert!(browser.reads("conversations?q=zebra").await.contains("Nothing was found."));
+    for number in 0..100 {
+        world.told(BOB, BOB, &format!("zebra number {number}")).await;
+    }
+    let results = |page: &str| page.matches("<p class=\"words\"").count();
+    let all = browser.reads("conversations?q=zebra").await;
+    assert!(results(&all) == 100 && !all.contains(NOTE), "{all}");
+    world.told(BOB, BOB, "zebra number 100").await;
+    for path in ["conversations?q=zebra", "conversations?chat=12&q=zebra"] {
+        let best = browser.reads(path).await;
+        assert!(results(&best) == 100 && best.contains(NOTE), "{best}");
+    }
+}
+
+#[tokio::test]
 async fn many_conversations_have_several_pages_without_one_left_out() {
     let (world, _dashboard, browser) = started().await;
     for number in 0..MANY {

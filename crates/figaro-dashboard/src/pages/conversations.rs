@@ -100,7 +100,7 @@ async fn show(
     let is_search = !q.is_empty();
     // One chat is searched whole.
     let page = if is_search && wanted.is_some() { 0 } else { page.min(MAX_PAGE) };
-    let (listed, found, has_more) = match is_search {
+    let (listed, mut found, has_more) = match is_search {
         true => {
             let (found, has_more) = search(&dashboard, &viewer, wanted, &q, page).await?;
             (Vec::new(), found, has_more)
@@ -122,12 +122,16 @@ async fn show(
         last: viewer.time(listed.session.updated_at),
         messages: listed.next_index,
     });
+    let rows: Vec<ListRow> = rows.collect();
+    let is_full = found.len() > FOUND;
+    found.truncate(FOUND);
+    let of_chat = rows.first().map(|row| &row.chat_name).or(found.first().map(|row| &row.chat_name));
     let shown = ConversationsPage {
         q,
         chat,
-        chat_name: chat.map(|chat| names.of(ChatId(chat))),
-        rows: rows.collect(),
-        is_full: found.len() >= FOUND,
+        chat_name: chat.map(|chat| of_chat.cloned().unwrap_or_else(|| names.of(ChatId(chat)))),
+        rows,
+        is_full,
         found,
         page,
         has_more,
@@ -160,12 +164,13 @@ async fn search(
     });
     let zoned: Vec<(ChatId, Tz)> = zoned.collect::<Result<_, StoreError>>()?;
     let payer = Payer::new(viewer.own_chat().unwrap_or(ChatId(0)), viewer.user().clone());
-    let search = ChatSearch { text: q, asked_at: viewer.now, payer, limit: FOUND };
+    let search = ChatSearch { text: q, asked_at: viewer.now, payer, limit: FOUND + 1 };
     let all = dashboard.chats.search(&zoned, &search).await?;
     let names = dashboard.find_names(all.iter().map(|one| one.chat), viewer.now).await;
     let sessions = dashboard.store.sessions();
     let row = |SearchHit { chat, found }: SearchHit| {
-        let session = sessions.find(found.message.session)?;
+        // Chats of Telegram have names of their own.
+        let session = chat.is_external().then(|| sessions.find(found.message.session)).transpose()?.flatten();
         Ok(FoundRow {
             id: found.message.session,
             index: found.message.index,
