@@ -15,10 +15,10 @@ const KEPT: TimeDelta = TimeDelta::hours(2 * SIGNED_IN_HOURS);
 
 /// Last sign-outs of people, in memory only: a restart signs everybody out. Cheap to clone; the bots of a process share one.
 #[derive(Debug, Clone, Default)]
-pub struct SignOuts(Arc<Mutex<Numbered>>);
+pub struct SignOuts(Arc<Mutex<SignOutNumbers>>);
 
 #[derive(Debug, Default)]
-struct Numbered {
+struct SignOutNumbers {
     /// Number of the next grant or sign-out. Clocks may be set back, numbers only grow.
     next: u64,
     last: HashMap<UserId, LastSignOut>,
@@ -38,7 +38,7 @@ pub struct SignInGrant {
     number: u64,
 }
 
-impl Numbered {
+impl SignOutNumbers {
     const fn take(&mut self) -> u64 {
         self.next += 1;
         self.next
