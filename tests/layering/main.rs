@@ -1,7 +1,7 @@
 //! Holds the crates to what the compiler does not: the table of rows in `docs/architecture.md`, no files and no folders that use
 //! each other in a circle, no two types of one name, no comment that begins with a question, no file past its bound, no derived
 //! type of very many fields, names for parameters, no public function that no other crate names, and no code that names a
-//! command or a provider but its own.
+//! command or a provider but its own; and every crate has its profile.
 //!
 //! Circles are found by the paths in the parsed code.
 
@@ -55,6 +55,19 @@ fn crates_depend_only_on_rows_above_them() {
     let crates = folders(Path::new("crates"));
     let named: Vec<PathBuf> = rows.keys().map(|name| Path::new("crates").join(name)).collect();
     assert_eq!(crates, named, "every crate has a row in docs/architecture.md");
+}
+
+/// A crate that is not named there is compiled for speed, like a library: its code takes more memory.
+#[test]
+fn the_release_profile_names_every_crate_of_ours() {
+    let manifest = fs::read_to_string("Cargo.toml").unwrap();
+    let crates = folders(Path::new("crates"));
+    let names = crates.iter().map(|folder| folder.file_name().unwrap().to_str().unwrap());
+    let missing: Vec<&str> = names
+        .chain(["figaro", "figaro-mcp", "figaro-offline"])
+        .filter(|name| !manifest.contains(&format!("[profile.release.package.{name}]\nopt-level = \"s\"\n")))
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }
 
 /// The compiler takes quadratic time for derived code over very many fields.

@@ -81,7 +81,8 @@ mod tests {
         all.add(&ann, now);
         let later = all.grant(ann.clone());
         all.add(&bob, now + KEPT);
-        assert_eq!((all.0.lock().last.len(), all.last(&ann)), (1, None));
+        let kept = all.0.lock().last.len();
+        assert_eq!((kept, all.last(&ann)), (1, None));
         assert!(all.holds(&later) && !all.holds(&SignInGrant { user: bob, number: 1 }));
         // A clock that is set back does not bring anything back.
         all.add(&ann, now - KEPT);
