@@ -104,11 +104,10 @@ impl SignIn {
     }
 
     /// Returns the right to be signed in for a person whom Telegram named at this time; `None` if they have signed out
-    /// everywhere since. Times of Telegram are whole seconds, so one of the same second counts as before.
+    /// everywhere since. Telegram tells whole seconds, so one of the same second counts as before.
     #[must_use]
     pub fn grant_of(&self, user: UserId, at: DateTime<Utc>) -> Option<SignInGrant> {
-        let is_before = |out: DateTime<Utc>| out.timestamp() < at.timestamp();
-        self.sign_outs.last(&user).is_none_or(is_before).then(|| self.sign_outs.grant(user))
+        self.sign_outs.grant_of(user, at)
     }
 
     /// Returns `true` if the person has not signed out everywhere since.

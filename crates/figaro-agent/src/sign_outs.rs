@@ -56,9 +56,13 @@ impl SignOuts {
         self.0.lock().last.get(&grant.user).is_none_or(|out| out.number < grant.number)
     }
 
-    /// Returns the time at which a person last signed out; `None` if that is long ago.
-    pub(super) fn last(&self, user: &UserId) -> Option<DateTime<Utc>> {
-        self.0.lock().last.get(user).map(|out| out.at)
+    /// Makes the right to be signed in for a person who was known at this time; `None` if they have signed out since. Times
+    /// count in whole seconds, and one of the same second as before.
+    pub(super) fn grant_of(&self, user: UserId, at: DateTime<Utc>) -> Option<SignInGrant> {
+        // Under one lock: a sign-out in between would be older than the right.
+        let mut all = self.0.lock();
+        let is_out = all.last.get(&user).is_some_and(|out| out.at.timestamp() >= at.timestamp());
+        (!is_out).then(|| SignInGrant { user, number: all.take() })
     }
 
     /// Signs a person out.
@@ -82,7 +86,7 @@ mod tests {
         let later = all.grant(ann.clone());
         all.add(&bob, now + KEPT);
         let kept = all.0.lock().last.len();
-        assert_eq!((kept, all.last(&ann)), (1, None));
+        assert!(kept == 1 && all.grant_of(ann.clone(), now).is_some());
         assert!(all.holds(&later) && !all.holds(&SignInGrant { user: bob, number: 1 }));
         // A clock that is set back does not bring anything back.
         all.add(&ann, now - KEPT);
