@@ -21,7 +21,7 @@ impl Stream {
     }
 
     /// The next piece of it; `None` at its end.
-    pub async fn goes_on(&mut self) -> Option<()> {
+    async fn goes_on(&mut self) -> Option<()> {
         let piece = match self.response.chunk().await {
             Ok(piece) => piece?,
             Err(error) if error.is_timeout() => panic!("it neither says anything nor ends: {}", self.heard),
